@@ -1,0 +1,34 @@
+"""What is stored, split by noun."""
+
+from results.models.audit import AuditEntry, AuditError
+from results.models.catalogue import Benchmark, Metric
+from results.models.hardware import Processor, System
+from results.models.labs import Lab, Membership
+from results.models.lists import Comparison, List, ListEntry
+from results.models.provenance import Artefact, Source
+from results.models.runs import Measurement, Qualifier, Run, Scope, Trust
+from results.models.setups import Setup
+from results.models.summaries import Summary
+
+__all__ = [
+    "Artefact",
+    "AuditEntry",
+    "AuditError",
+    "Benchmark",
+    "Comparison",
+    "Lab",
+    "List",
+    "ListEntry",
+    "Measurement",
+    "Membership",
+    "Metric",
+    "Processor",
+    "Qualifier",
+    "Run",
+    "Scope",
+    "Setup",
+    "Source",
+    "Summary",
+    "System",
+    "Trust",
+]
