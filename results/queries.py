@@ -1,0 +1,127 @@
+"""Every read over several tables: rows that the layers above turn into tables and pages."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Collection, Iterable, Mapping
+from datetime import datetime
+from functools import reduce
+from typing import NamedTuple
+
+from django.contrib.auth.base_user import AbstractBaseUser
+from django.contrib.auth.models import AnonymousUser
+from django.db.models import Exists, OuterRef, Q, QuerySet
+
+from results.catalogue.base import Value
+from results.models import Comparison, Measurement, Membership, Run, Summary, System
+
+# A benchmark's slug, or slug and workload.
+Selection = tuple[str, str | None]
+
+
+class Stored(NamedTuple):
+    """A summary as a comparison reads it; names are those of the model."""
+
+    system_id: int
+    benchmark: str
+    workload: str
+    metric: str
+    lab: str
+    version: str
+    scope: str
+    fingerprint: str
+    variant: Mapping[str, Value]
+    axis: Mapping[str, Value]
+    scale: Mapping[str, Value]
+    tracked: Mapping[str, Value]
+    assumed: tuple[str, ...]
+    ranked: bool
+    n: int
+    median: float | None
+    low: float | None
+    high: float | None
+    qualifier: str
+    trust: int
+    run: int
+    source: int | None
+    newest: datetime
+    cores: int | None
+    threads: int | None
+    nodes: int | None
+    watts: float | None
+
+
+FIELDS = (
+    "system_id",
+    "benchmark__slug",
+    "metric__workload",
+    "metric__name",
+    "lab__slug",
+    "version",
+    "scope",
+    "fingerprint",
+    "variant",
+    "axis",
+    "scale",
+    "tracked",
+    "assumed",
+    "ranked",
+    "n",
+    "median",
+    "low",
+    "high",
+    "qualifier",
+    "trust",
+    "best_run_id",
+    "best_run__source_id",
+    "newest",
+    "cores",
+    "threads",
+    "nodes",
+    "watts",
+)
+
+
+def systems_by_slug(slugs: Collection[str]) -> dict[str, System]:
+    """The systems of those slugs, with their processors; unknown slugs are left out."""
+    return {system.slug: system for system in systems().filter(slug__in=set(slugs))}
+
+
+def systems() -> QuerySet[System]:
+    """All systems with their processors; `is_group` where a source quotes several as one."""
+    members = System.members.through.objects.filter(from_system=OuterRef("pk"))
+    return System.objects.select_related("processor").annotate(is_group=Exists(members))
+
+
+def stored_cells(system_ids: Iterable[int], selections: Collection[Selection] = ()) -> list[Stored]:
+    """The summaries of those systems, of all benchmarks or of the selected ones. One query."""
+    found = Summary.objects.filter(system_id__in=list(system_ids))
+    if selections:
+        found = found.filter(reduce(operator.or_, (_selected(*one) for one in selections)))
+    return [Stored(*row) for row in found.order_by("id").values_list(*FIELDS)]
+
+
+def _selected(benchmark: str, workload: str | None) -> Q:
+    if workload is None:
+        return Q(benchmark__slug=benchmark)
+    return Q(benchmark__slug=benchmark, metric__workload=workload)
+
+
+def default_comparison() -> Comparison | None:
+    """The stored comparison that `/compare/` shows without parameters."""
+    return Comparison.objects.filter(is_default=True).first()
+
+
+def visible_runs(user: AbstractBaseUser | AnonymousUser) -> QuerySet[Run]:
+    """The runs that `user` may see: published ones, those of their labs, all for the staff."""
+    if getattr(user, "is_staff", False):
+        return Run.objects.all()
+    seen = Q(state=Run.State.PUBLISHED)
+    if user.is_authenticated:
+        seen |= Q(lab__in=Membership.objects.filter(user_id=user.pk).values("lab"))
+    return Run.objects.filter(seen)
+
+
+def visible_measurements(user: AbstractBaseUser | AnonymousUser) -> QuerySet[Measurement]:
+    """The measurements of the runs that `user` may see. Cheap at the first page of millions."""
+    return Measurement.objects.filter(Exists(visible_runs(user).filter(pk=OuterRef("run_id"))))
