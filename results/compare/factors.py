@@ -123,8 +123,10 @@ def say(name: str, value: str) -> str:
 
 
 def natural(text: str) -> list[tuple[int, float, str]]:
-    """A sort key that reads numbers in a text as numbers."""
-    parts = re.split(r"(\d+(?:\.\d+)?)", text)
+    """A sort key that reads a number as one, and versions part by part: 6.8 before 6.12."""
+    if re.fullmatch(r"\d+(\.\d+)?", text):
+        return [(0, float(text), "")]
+    parts = re.split(r"(\d+)", text)
     return [(0, float(p), "") if i % 2 else (1, 0.0, p) for i, p in enumerate(parts) if p]
 
 
