@@ -24,7 +24,7 @@ def judge(row: Row, baseline: str) -> None:
 def _ratio(row: Row, cell: Cell, base: Cell | None) -> float | None:
     if base is None or cell.scale != base.scale:
         return None
-    return speedup(cell.value, base.value, row.metric.higher_is_better)
+    return speedup(cell.value, base.value, higher_is_better=row.metric.higher_is_better)
 
 
 def _rank(row: Row) -> None:

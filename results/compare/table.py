@@ -119,7 +119,9 @@ class Row:
         order = self.order()
         if len(order) < 2 or order[0][1].rank == order[1][1].rank:
             return None
-        return speedup(order[0][1].value, order[1][1].value, self.metric.higher_is_better)
+        return speedup(
+            order[0][1].value, order[1][1].value, higher_is_better=self.metric.higher_is_better
+        )
 
 
 @dataclass
@@ -140,7 +142,7 @@ class Table:
         return next(column for column in self.columns if column.key == key)
 
 
-def speedup(value: float | None, base: float | None, higher_is_better: bool) -> float | None:
+def speedup(value: float | None, base: float | None, *, higher_is_better: bool) -> float | None:
     """How many times better `value` is than `base`: above 1 is better, whatever the direction.
 
     None where either is missing, not above 0, or the quotient is not finite.

@@ -6,11 +6,15 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+import pytest
+
 from results.bundle import read_bundle
 from results.ingest import ingest_bundle
 from results.models import Trust
 
 LAB = "made-lab"
+# Equal but for rounding; typed so that it may stand for a number anywhere.
+near: Any = pytest.approx
 
 
 def system(slug: str, *, cores: int | None = 64, sockets: int = 2, **fields: Any) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from results.compare import CompareError, Row, compare_systems, parse_key, places, speedup
 from results.models import Trust
-from tests.results.made import run, store, system
+from tests.results.made import near, run, store, system
 
 pytestmark = pytest.mark.django_db
 
@@ -33,8 +33,8 @@ def two_by_two() -> None:
         system("b"),
         run("a", "triad.bandwidth", 200.0),
         run("b", "triad.bandwidth", 100.0),
-        run("a", "random_read.latency", 80.0, parameters=PAGES, **LATENCY),  # type: ignore[arg-type]
-        run("b", "random_read.latency", 100.0, parameters=PAGES, **LATENCY),  # type: ignore[arg-type]
+        run("a", "random_read.latency", 80.0, parameters=PAGES, **LATENCY),
+        run("b", "random_read.latency", 100.0, parameters=PAGES, **LATENCY),
     )
 
 
@@ -42,7 +42,7 @@ def test_ratios_above_one_are_better_in_either_direction() -> None:
     two_by_two()
     table = compare_systems(systems=["b", "a"], benchmarks=["stream", "tinymembench"])
     ratios = [row.cells["a"].ratio for row in table.rows]
-    assert ratios == [pytest.approx(2.0), pytest.approx(1.25)]
+    assert ratios == [near(2.0), near(1.25)]
     assert [row.cells["a"].rank for row in table.rows] == [1, 1]
     assert [row.cells["b"].rank for row in table.rows] == [2, 2]
     assert [row.cells["b"].ratio for row in table.rows] == [1.0, 1.0]
@@ -53,7 +53,7 @@ def test_geometric_mean_is_over_rows_that_all_columns_have() -> None:
     store(run("a", "copy.bandwidth", 700.0, started_at="2026-10-01T00:00:00Z"))
     table = compare_systems(systems=["b", "a"])
     assert table.common_rows == 2
-    assert table.geomean == {"b": pytest.approx(1.0), "a": pytest.approx(math.sqrt(2.0 * 1.25))}
+    assert table.geomean == {"b": near(1.0), "a": near(math.sqrt(2.0 * 1.25))}
 
 
 def test_without_a_common_row_there_is_no_mean() -> None:
@@ -79,10 +79,11 @@ def test_without_a_common_row_there_is_no_mean() -> None:
 def test_left_over_right_is_the_reciprocal_of_right_over_left(
     left: float, right: float, higher: bool
 ) -> None:
-    forth, back = speedup(left, right, higher), speedup(right, left, higher)
+    forth = speedup(left, right, higher_is_better=higher)
+    back = speedup(right, left, higher_is_better=higher)
     assert forth is not None
     assert back is not None
-    assert forth * back == pytest.approx(1.0)
+    assert forth * back == near(1.0)
     assert (forth > 1) == ((left > right) if higher else (left < right)) or left == right
 
 
@@ -91,13 +92,13 @@ def test_swapping_the_baseline_gives_the_reciprocal() -> None:
     forth = compare_systems(systems=["a", "b"], baseline="b")
     back = compare_systems(systems=["a", "b"], baseline="a")
     for one, other in zip(forth.rows, back.rows, strict=True):
-        assert (one.cells["a"].ratio or 0) * (other.cells["b"].ratio or 0) == pytest.approx(1.0)
+        assert (one.cells["a"].ratio or 0) * (other.cells["b"].ratio or 0) == near(1.0)
 
 
 def test_a_speedup_of_nothing_is_none() -> None:
-    assert speedup(0.0, 1.0, True) is None
-    assert speedup(1.0, 0.0, False) is None
-    assert speedup(None, 1.0, True) is None
+    assert speedup(0.0, 1.0, higher_is_better=True) is None
+    assert speedup(1.0, 0.0, higher_is_better=False) is None
+    assert speedup(None, 1.0, higher_is_better=True) is None
 
 
 def test_a_reported_range_has_no_ratio_rank_or_place_in_a_mean() -> None:
@@ -262,7 +263,7 @@ def test_normalisation_divides_by_what_was_loaded(
     box = system("a", memory={"peak_gbs": 1024.0}, price_usd=10_000.0)
     store(box, run("a", "triad.bandwidth", 512.0))
     cell = only_row("a", per=per).cells["a"]
-    assert cell.value == pytest.approx(value)
+    assert cell.value == near(value)
     assert (cell.raw, cell.denominator) == (512.0, denominator)
 
 
@@ -272,14 +273,14 @@ def test_a_socket_is_divided_by_its_own_share() -> None:
         run("a", "triad.bandwidth", 204.8, scope="socket", parameters={"placement": "local"}),
     )
     peak, core = (only_row("a", per=per).cells["a"] for per in ("peak", "core"))
-    assert (peak.value, peak.inferred) == (pytest.approx(50.0), True)
-    assert (core.denominator, core.value) == (64, pytest.approx(3.2))
+    assert (peak.value, peak.inferred) == (near(50.0), True)
+    assert (core.denominator, core.value) == (64, near(3.2))
 
 
 def test_more_than_the_peak_raises_a_flag() -> None:
     store(system("a", memory={"peak_gbs": 100.0}), run("a", "triad.bandwidth", 101.0))
     cell = only_row("a", per="peak").cells["a"]
-    assert (cell.value, cell.above_peak) == (pytest.approx(101.0), True)
+    assert (cell.value, cell.above_peak) == (near(101.0), True)
 
 
 def test_threads_follow_smt_and_the_run() -> None:
@@ -335,7 +336,7 @@ def test_by_smt_each_system_splits_into_one_column_a_value() -> None:
     keys = [column.key for column in table.columns]
     assert keys == [f"{s}@smt={v}" for s in (VERA, EPYC) for v in ("off", "on")]
     cells = table.rows[0].cells
-    assert cells[keys[1]].ratio == pytest.approx(2.07 / 1.77)
+    assert cells[keys[1]].ratio == near(2.07 / 1.77)
     assert table.rows[0].variant == {}
 
 
@@ -377,7 +378,7 @@ def test_by_sockets_whole_systems_meet_single_sockets() -> None:
     (row,) = table.rows
     found = {key.partition("=")[2]: cell.value for key, cell in row.cells.items()}
     assert found == {"1": 1055, "2": 2073}
-    assert row.cells[f"{VERA}@sockets=2"].ratio == pytest.approx(2073 / 1055)
+    assert row.cells[f"{VERA}@sockets=2"].ratio == near(2073 / 1055)
     pinned = compare_systems(systems=[f"{VERA}@sockets=all"], benchmarks=["stream/triad"])
     assert [column.key for column in pinned.columns] == [f"{VERA}@sockets=2"]
 
