@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from django.contrib.auth.base_user import AbstractBaseUser
 from django.contrib.auth.models import AnonymousUser
-from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models import Exists, F, OuterRef, Q, QuerySet
 
 from results.catalogue.base import Value
 from results.models import Comparison, Measurement, Membership, Run, Summary, System
@@ -125,3 +125,17 @@ def visible_runs(user: AbstractBaseUser | AnonymousUser) -> QuerySet[Run]:
 def visible_measurements(user: AbstractBaseUser | AnonymousUser) -> QuerySet[Measurement]:
     """The measurements of the runs that `user` may see. Cheap at the first page of millions."""
     return Measurement.objects.filter(Exists(visible_runs(user).filter(pk=OuterRef("run_id"))))
+
+
+def systems_with_results(words: str = "") -> QuerySet[System]:
+    """Systems that have something to show; of those only where all `words` are in the names."""
+    measured = Summary.objects.filter(system=OuterRef("pk"))
+    found = systems().filter(Exists(measured)).order_by(
+        F("processor__name").asc(nulls_last=True), "name", "slug"
+    )
+    for word in words.split()[:8]:
+        places = ("name", "vendor", "slug", "processor__name", "processor__short_name")
+        found = found.filter(
+            reduce(operator.or_, (Q(**{f"{place}__icontains": word}) for place in places))
+        )
+    return found

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-import difflib
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+
+from django.utils.translation import gettext as _
 
 from results import catalogue, queries
 from results.catalogue.base import NORMALISATIONS
 from results.compare import numbers
 from results.compare.cells import RowKey, build_row
-from results.compare.factors import Factor
+from results.compare.factors import Factor, knows
 from results.compare.keys import Wanted, format_key, parse_key
 from results.compare.table import Column, CompareError, Row, Table
+from results.hints import LONGEST_SHOWN, hint
 from results.models import System
 from results.queries import Selection, Stored
 
@@ -102,9 +104,9 @@ def _check(
 def _read_columns(texts: Sequence[str], errors: dict[str, list[str]]) -> list[Wanted]:
     unique = list(dict.fromkeys(texts))
     if not unique:
-        errors["system"].append("expected at least one system")
+        errors["system"].append(_("expected at least one system"))
     if len(unique) > MAX_COLUMNS:
-        errors["system"].append(f"found {len(unique)} columns, expected at most {MAX_COLUMNS}")
+        errors["system"].append(_too_many(len(unique)))
         return []
     wanted = []
     for text in unique:
@@ -113,6 +115,11 @@ def _read_columns(texts: Sequence[str], errors: dict[str, list[str]]) -> list[Wa
         except ValueError as error:
             errors["system"].append(str(error))
     return wanted
+
+
+def _too_many(found: int) -> str:
+    words = {"found": found, "most": MAX_COLUMNS}
+    return _("found %(found)d columns, expected at most %(most)d") % words
 
 
 def _read_benchmarks(texts: Sequence[str], errors: dict[str, list[str]]) -> list[Selection]:
@@ -144,12 +151,8 @@ def _known(name: str, known: Iterable[str], where: str, errors: dict[str, list[s
 
 
 def _unknown(name: str, known: Iterable[str], noun: str) -> str:
-    names = list(known)
-    near = difflib.get_close_matches(name[:100], names, n=3, cutoff=0.5)
-    hint = (
-        f"did you mean {', '.join(near)}?" if near else "expected one of " + ", ".join(names[:40])
-    )
-    return f"{noun} {name[:100]!r} is not known; {hint}"
+    words = {"noun": noun, "name": name[:LONGEST_SHOWN], "hint": hint(name, known)}
+    return _("%(noun)s %(name)r is not known; %(hint)s") % words
 
 
 def _require_systems(wanted: Sequence[Wanted], found: Mapping[str, System]) -> None:
@@ -199,8 +202,7 @@ def _columns(
             columns.setdefault(key, Column(key, system, pins, label))
             placed.setdefault(key, group)
     if len(columns) > MAX_COLUMNS:
-        text = f"the factor gives {len(columns)} columns, expected at most {MAX_COLUMNS}"
-        raise CompareError({"factor": [text]})
+        raise CompareError({"factor": [_too_many(len(columns))]})
     return list(columns.values()), placed
 
 
@@ -236,10 +238,10 @@ def _baseline(question: Question, columns: Sequence[Column]) -> str:
 
 
 def _keeps(cell: Stored, params: Mapping[str, Collection[str]]) -> bool:
-    """Whether a row filter keeps the cell; benchmarks without the parameter stay."""
+    """Whether a row filter keeps the cell; benchmarks that do not know the name stay."""
     benchmark = catalogue.benchmarks()[cell.benchmark]
     for name, values in params.items():
-        if benchmark.parameter(name) and Factor.value(cell, name) not in values:
+        if knows(benchmark, name) and Factor.value(cell, name) not in values:
             return False
     return True
 

@@ -54,7 +54,7 @@ class Factor:
         if benchmark is None:
             return False
         return all(
-            _knows(benchmark, name) if name != "sockets" else _by_sockets(cell)
+            knows(benchmark, name) if name != "sockets" else _by_sockets(cell)
             for name in self.names
         )
 
@@ -68,7 +68,7 @@ class Factor:
         names = [name for name in self.names if name != "sockets"]
         slugs = dict.fromkeys(cell.benchmark for cell in cells)
         return tuple(
-            s for s in slugs if (b := catalogue.get(s)) and not all(_knows(b, n) for n in names)
+            s for s in slugs if (b := catalogue.get(s)) and not all(knows(b, n) for n in names)
         )
 
     def values(self, cell: Stored, system: System) -> dict[str, str]:
@@ -134,7 +134,8 @@ def scope_position(scope: str | None) -> int:
     return SCOPES.index(scope) if scope in SCOPES else -1
 
 
-def _knows(benchmark: Benchmark, name: str) -> bool:
+def knows(benchmark: Benchmark, name: str) -> bool:
+    """Whether results of the benchmark can have a value of that name: parameter or field."""
     parameter = benchmark.parameter(name)
     if parameter is not None:
         return parameter.role != "describes"

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from urllib.parse import quote, unquote
 
+from django.utils.translation import gettext as _
+
 # Signs with a meaning in a key; in a value they are percent-encoded.
 KEEP = " /+()[]{}:;!*'$&?#-_.~"
 
@@ -25,13 +27,14 @@ def parse_key(text: str) -> Wanted:
     """Read a column key. Raises ValueError with the part that is wrong."""
     slug, at, rest = text.partition("@")
     if not slug or (at and not rest):
-        raise ValueError(f"{text!r} is not a column: expected slug or slug@name=value")
+        raise ValueError(_("%r is not a column: expected slug or slug@name=value") % text)
     pins: dict[str, str] = {}
     for part in rest.split(",") if rest else ():
         name, equals, value = part.partition("=")
         if not name or not equals or name in pins:
+            words = {"part": part, "text": text}
             raise ValueError(
-                f"{part!r} in {text!r} is not a pin: expected name=value, each name once"
+                _("%(part)r in %(text)r is not a pin: expected name=value, each name once") % words
             )
         pins[name] = unquote(value)
     return Wanted(slug, pins)

@@ -331,6 +331,16 @@ def test_a_row_filter_keeps_rows_whose_benchmark_lacks_the_parameter() -> None:
     assert all(row.variant.get("smt", "on") == "on" for row in table.rows)
 
 
+def test_a_row_filter_works_on_tracked_setup_fields() -> None:
+    store(
+        system("a"),
+        run("a", "triad.bandwidth", 1.0, setup={"compiler": "GCC 13.3.0"}),
+        run("a", "copy.bandwidth", 2.0, setup={"compiler": "Clang 19.1.0"}),
+    )
+    table = compare_systems(systems=["a"], params={"compiler": ["Clang 19.1.0"]})
+    assert [row.cells["a"].value for row in table.rows] == [2.0]
+
+
 def test_by_smt_each_system_splits_into_one_column_a_value() -> None:
     table = compare_systems(systems=[VERA, EPYC], benchmarks=["gromacs/benchPEP"], factor="smt")
     keys = [column.key for column in table.columns]
@@ -421,6 +431,7 @@ def test_a_group_is_shown_but_never_ranked() -> None:
     ("question", "field", "words"),
     [
         ({"systems": ["nvidia-mgx-vera-c3"]}, "system", "did you mean nvidia-mgx-vera-c2"),
+        ({"systems": ["vera"]}, "system", "did you mean nvidia-mgx-vera-c2"),
         ({"systems": []}, "system", "at least one"),
         ({"systems": [f"s{i}" for i in range(500)]}, "system", "at most 50"),
         ({"systems": [f"{VERA}@"]}, "system", "not a column"),

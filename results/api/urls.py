@@ -1,0 +1,27 @@
+"""Addresses of the API. `router` takes further lists before the addresses are first read."""
+
+from __future__ import annotations
+
+from django.urls import include, path, re_path
+from rest_framework.routers import SimpleRouter
+
+from results.api.views import benchmarks, comparisons, hardware, root, runs
+
+router = SimpleRouter()
+router.register("labs", hardware.LabViewSet, "api-lab")
+router.register("systems", hardware.SystemViewSet, "api-system")
+router.register("processors", hardware.ProcessorViewSet, "api-processor")
+router.register("benchmarks", benchmarks.BenchmarkViewSet, "api-benchmark")
+router.register("metrics", benchmarks.MetricViewSet, "api-metric")
+router.register("runs", runs.RunViewSet, "api-run")
+router.register("measurements", runs.MeasurementViewSet, "api-measurement")
+router.register("comparisons", comparisons.ComparisonViewSet, "api-comparison")
+router.register("lists", comparisons.ListViewSet, "api-list")
+
+urlpatterns = [
+    path("", root.RootView.as_view(router=router), name="api-root"),
+    path("compare/", comparisons.CompareView.as_view(), name="api-compare"),
+    path("compare.csv", comparisons.CompareCsvView.as_view(), name="api-compare-csv"),
+    path("", include(router.urls)),
+    re_path(r"", root.NothingView.as_view(), name="api-nothing"),
+]

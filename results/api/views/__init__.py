@@ -1,0 +1,1 @@
+"""The API's views, split by noun."""

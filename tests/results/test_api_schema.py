@@ -1,0 +1,150 @@
+"""The OpenAPI: complete, without a warning, and true to what the API answers."""
+
+from __future__ import annotations
+
+import io
+import json
+from typing import Any
+
+import jsonschema  # type: ignore[import-untyped]
+import pytest
+from django.core.management import call_command
+from django.test import Client
+from drf_spectacular.generators import SchemaGenerator
+
+from results.models import Artefact, Comparison, List, ListEntry, Measurement, Source
+from tests.results.api_data import (
+    ROOT,
+    get,
+    make_benchmark,
+    make_run,
+    make_summary,
+    make_system,
+    metric_of,
+)
+
+pytestmark = pytest.mark.django_db
+SLUGS = ("labs", "systems", "processors", "benchmarks", "comparisons", "lists")
+IDS = ("metrics", "runs", "measurements")
+
+
+@pytest.fixture(scope="module")
+def schema() -> Any:
+    generator: Any = SchemaGenerator
+    return generator().get_schema(public=True)
+
+
+@pytest.fixture
+def stored() -> None:
+    """One of everything, the runs in a comparison too."""
+    source = Source.objects.create(slug="acme-review", title="A review", language=["en"])
+    artefact = Artefact.objects.create(sha256="a" * 64, name="stream.log", size=12)
+    run = make_run(source=source)
+    make_summary(run, axis={"threads": 8}, n=3, low=1.0, high=2.0, assumed=["placement"])
+    read = make_run({"copy.bandwidth": 5.0}, system=make_system("acme-b"))
+    read.artefacts.add(artefact)
+    Measurement.objects.filter(run=read).update(artefact=artefact, line_from=1, line_to=2)
+    make_summary(read, "copy.bandwidth", n=0, median=None, low=3.0, ranges=1)
+    metric = metric_of(make_benchmark(), "triad.bandwidth")
+    top = List.objects.create(slug="acme-top", title="Top", metric=metric, source=source, length=1)
+    ListEntry.objects.create(list=top, rank=1, label="Box", value=7, parameters={"cpus": 1})
+    Comparison.objects.create(slug="acme-two", title="Two", columns=["acme-box", "acme-b"])
+
+
+def closed(node: Any) -> Any:
+    """The OpenAPI 3.0 schema as JSON Schema that allows no name it does not describe."""
+    if isinstance(node, list):
+        return [closed(one) for one in node]
+    if not isinstance(node, dict):
+        return node
+    found = {name: closed(one) for name, one in node.items() if name != "nullable"}
+    if isinstance(node.get("properties"), dict) and node.get("type") == "object":
+        found.setdefault("additionalProperties", False)
+    return {"anyOf": [found, {"type": "null"}]} if node.get("nullable") is True else found
+
+
+def require(schema: Any, path: str, answer: Any, status: str = "200") -> None:
+    """Fail unless `answer` is what the schema says of a GET of `path`."""
+    described = schema["paths"][path]["get"]["responses"][status]
+    body = described["content"]["application/json"]["schema"]
+    document = closed({"components": schema["components"], **body})
+    jsonschema.validate(answer, document)
+
+
+def test_the_schema_is_written_without_a_warning() -> None:
+    call_command(
+        "spectacular", validate=True, fail_on_warn=True, stdout=io.StringIO(), stderr=io.StringIO()
+    )
+
+
+def test_the_schema_is_served(client: Client) -> None:
+    answer = client.get(f"{ROOT}schema/", headers={"accept": "application/vnd.oai.openapi+json"})
+    assert answer.status_code == 200
+    assert json.loads(answer.content)["openapi"].startswith("3.")
+
+
+def test_the_schema_describes_every_address_of_the_root(client: Client, schema: Any) -> None:
+    paths = {address.partition("testserver")[2] for address in get(client, "").values()}
+    assert paths - {f"{ROOT}schema/"} <= set(schema["paths"])
+    require(schema, ROOT, get(client, ""))
+
+
+@pytest.mark.parametrize("name", [*SLUGS, *IDS])
+def test_lists_and_details_are_what_the_schema_says(
+    client: Client, schema: Any, stored: None, name: str
+) -> None:
+    page = get(client, f"{name}/")
+    assert page["results"]
+    require(schema, f"{ROOT}{name}/", page)
+    key = "slug" if name in SLUGS else "id"
+    for one in page["results"][:20]:
+        detail = get(client, f"{name}/{one[key]}/")
+        require(schema, f"{ROOT}{name}/{{{key}}}/", detail)
+
+
+@pytest.mark.parametrize("per", ["total", "core", "watt", "peak", "price"])
+@pytest.mark.parametrize("axis", ["", "threads"])
+def test_a_comparison_is_what_the_schema_says(
+    client: Client, schema: Any, stored: None, per: str, axis: str
+) -> None:
+    query = {"system": ["acme-box", "acme-b"], "per": per, "axis": axis}
+    answer = get(client, "compare/", query)
+    assert len(answer["rows"]) == 2
+    require(schema, f"{ROOT}compare/", answer)
+
+
+def test_the_default_comparison_is_what_the_schema_says(
+    client: Client, schema: Any, reference: None
+) -> None:
+    for query in ({}, {"factor": "engine"}, {"factor": "sockets"}, {"axis": "virtual_users"}):
+        require(schema, f"{ROOT}compare/", get(client, "compare/", query))
+
+
+def test_errors_are_what_the_schema_says(client: Client, schema: Any) -> None:
+    require(schema, f"{ROOT}compare/", get(client, "compare/", {"x": "y"}, 400), "400")
+    require(schema, f"{ROOT}runs/", get(client, "runs/", {"x": "y"}, 400), "400")
+    require(schema, f"{ROOT}labs/{{slug}}/", get(client, "labs/x/", status=404), "404")
+
+
+def test_the_schema_names_every_parameter_that_is_understood(schema: Any) -> None:
+    for path in ("compare/", "compare.csv"):
+        names = {one["name"] for one in schema["paths"][ROOT + path]["get"]["parameters"]}
+        assert names == {
+            "system",
+            "benchmark",
+            "factor",
+            "baseline",
+            "per",
+            "axis",
+            "lang",
+            "param.*",
+        }
+    for path in ("runs/", "measurements/"):
+        names = {one["name"] for one in schema["paths"][ROOT + path]["get"]["parameters"]}
+        assert names >= {"cursor", "page_size", "system", "benchmark", "lab", "scope", "param.*"}
+
+
+def test_free_parameters_are_a_form_exploded_object(schema: Any) -> None:
+    parameters = schema["paths"][f"{ROOT}compare/"]["get"]["parameters"]
+    (free,) = [one for one in parameters if one["name"] == "param.*"]
+    assert (free["style"], free["explode"], free["schema"]["type"]) == ("form", True, "object")
