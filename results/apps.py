@@ -1,6 +1,7 @@
 """The app of everything that was measured."""
 
 from django.apps import AppConfig
+from django.db.models.signals import post_migrate
 
 
 class ResultsConfig(AppConfig):
@@ -8,3 +9,9 @@ class ResultsConfig(AppConfig):
 
     name = "results"
     label = "results"
+
+    def ready(self) -> None:
+        """Keep the catalogue's rows as its files say, from the first migration on."""
+        from results import sync
+
+        post_migrate.connect(sync.after_migrate, sender=self, dispatch_uid="results.sync")

@@ -272,8 +272,11 @@ def _certainty(table: Table) -> str:
             "Every figure is a single published one (n = 1): "
             "differences are shown, none is called significant."
         )
-    return _("Up to %(n)s runs stand behind a figure; where there are several, the median and "
-             "their range are shown.") % {"n": number_words(most)}  # fmt: skip
+    several = _(
+        "Up to %(n)s runs stand behind a figure; "
+        "where there are several, the median and their range are shown."
+    )
+    return several % {"n": number_words(most)}
 
 
 def nobody_shares(table: Table) -> bool:
@@ -364,12 +367,13 @@ def _one_row(table: Table, row: Row) -> str:
 
 def _one_leader(table: Table, key: str, rows: Sequence[Row]) -> str:
     leads = sorted(rows, key=lambda row: row.lead() or 1.0)
+    count = number_words(len(rows))
     words = {
         "who": table.column(key).label,
-        "all": _("both rows") if len(rows) == 2 else _("all %(n)s rows") % {"n": number_words(len(rows))},
+        "all": _("all %(n)s rows") % {"n": count} if len(rows) > 2 else _("both rows"),
         "least": lead_words(leads[0]),
         "most": lead_words(leads[-1]),
-    }  # fmt: skip
+    }
     if words["least"] == words["most"]:
         return _("%(who)s is ahead in %(all)s, by %(most)s") % words
     return _("%(who)s is ahead in %(all)s, by %(least)s to %(most)s") % words

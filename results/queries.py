@@ -130,8 +130,10 @@ def visible_measurements(user: AbstractBaseUser | AnonymousUser) -> QuerySet[Mea
 def systems_with_results(words: str = "") -> QuerySet[System]:
     """Systems that have something to show; of those only where all `words` are in the names."""
     measured = Summary.objects.filter(system=OuterRef("pk"))
-    found = systems().filter(Exists(measured)).order_by(
-        F("processor__name").asc(nulls_last=True), "name", "slug"
+    found = (
+        systems()
+        .filter(Exists(measured))
+        .order_by(F("processor__name").asc(nulls_last=True), "name", "slug")
     )
     for word in words.split()[:8]:
         places = ("name", "vendor", "slug", "processor__name", "processor__short_name")

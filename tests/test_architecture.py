@@ -16,7 +16,7 @@ FLOORS = (
     ("queries", "merging", "summaries", "sync"),
     ("services", "export", "ingest", "compare"),
     ("wording", "request", "findings", "scales", "leads", "facts", "listings", "league"),
-    ("charts", "panels", "bars", "display", "markup", "evidence", "runpage", "forms"),
+    ("charts", "panels", "cellwords", "bars", "display", "markup", "evidence", "runpage", "forms"),
     ("views", "api", "admin", "templatetags", "management", "urls", "apps"),
 )
 FLOOR = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}

@@ -5,6 +5,7 @@ from results.models.catalogue import Benchmark, Metric
 from results.models.hardware import Processor, System
 from results.models.labs import Lab, Membership
 from results.models.lists import Comparison, List, ListEntry
+from results.models.loaded import Loaded
 from results.models.provenance import Artefact, Source
 from results.models.runs import Measurement, Qualifier, Run, Scope, Trust
 from results.models.setups import Setup
@@ -19,6 +20,7 @@ __all__ = [
     "Lab",
     "List",
     "ListEntry",
+    "Loaded",
     "Measurement",
     "Membership",
     "Metric",

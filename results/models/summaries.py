@@ -39,6 +39,7 @@ class Summary(models.Model):
     n = models.PositiveIntegerField()
     ranges = models.PositiveIntegerField(default=0)
     nodes_seen = models.PositiveIntegerField(default=1)
+    node_names = models.JSONField(default=list)
     median = models.FloatField(null=True)
     low = models.FloatField(null=True)
     high = models.FloatField(null=True)

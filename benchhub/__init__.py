@@ -1,0 +1,1 @@
+"""The Django project: settings, addresses, the server process. Nothing of the domain."""

@@ -1,0 +1,9 @@
+"""The ASGI entry point: `benchhub.asgi:application`."""
+
+import os
+
+from django.core.asgi import get_asgi_application
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "benchhub.settings")
+
+application = get_asgi_application()

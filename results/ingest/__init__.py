@@ -1,0 +1,222 @@
+"""The only writer of runs: a bundle is checked once and stored whole, or not at all."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from django.db import IntegrityError, transaction
+from django.utils import timezone
+
+from results import artefacts, sync
+from results.bundle import Bundle, BundleError, Document, Problem
+from results.bundle.problems import Finding, show
+from results.ingest.check import Checker, Ready
+from results.ingest.curated import check_curated, store_curated
+from results.ingest.known import Known
+from results.ingest.parts import Parts, ensure_parts, ensure_setups
+from results.ingest.store import Standing, Writer, contradictions, known_runs
+from results.models import AuditEntry, Run, Trust
+from results.summaries import rebuild
+
+# Another writer may make the same lab, system, cell or run at the same time; the unique
+# constraint lets one win, and the other reads what the winner wrote.
+ATTEMPTS = 5
+STATES = (Run.State.DRAFT, Run.State.PENDING, Run.State.PUBLISHED)
+# Rows built and written at a time: bounds memory, whatever the bundle's size.
+AT_ONCE = 5_000
+
+
+@dataclass
+class IngestResult:
+    """What became of a bundle: ids of runs made now, and of those known before, in its order.
+
+    `changed` counts other rows that were made or changed: systems, sources, lists …
+    """
+
+    created: list[int] = field(default_factory=list)
+    known: list[int] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+    ready: Sequence[Ready] = ()
+    changed: int = 0
+
+
+def ingest_bundle(
+    given: Bundle | Document,
+    *,
+    actor: Any = None,
+    state: str = Run.State.DRAFT,
+    trust: int = Trust.COMMUNITY,
+    allow_new_labs: bool = False,
+    files: Mapping[str, bytes] | None = None,
+    curated: bool = False,
+    dry_run: bool = False,
+) -> IngestResult:
+    """Store a bundle in one transaction; the same bundle again adds nothing.
+
+    `state` is draft, pending or published. `files` are the bundle's artefacts by name, as
+    far as they are at hand; they are kept. `curated`: the bundle is the hub's own text, so
+    it may bring lists and comparisons, and what it says of known systems wins. `dry_run`
+    writes nothing. Raises BundleError with every problem of the document.
+    """
+    if state not in STATES:
+        raise ValueError(f"runs are not stored as {state!r}")
+    document = given if isinstance(given, Document) else Document(given)
+    sync.ensure()
+    kept = files or {}
+    ready = _check(document, kept, allow_new_labs=allow_new_labs, curated=curated)
+    if dry_run:
+        return _look_only(document, ready)
+    for data in kept.values():
+        artefacts.save(data)
+    standing = Standing(state, trust, actor, timezone.now())
+    for attempt in range(ATTEMPTS):
+        try:
+            with transaction.atomic():
+                return _store(document, ready, standing, kept, curated=curated)
+        except IntegrityError:
+            if attempt == ATTEMPTS - 1:
+                raise
+    raise AssertionError("not reached")
+
+
+def _check(
+    document: Document, files: Mapping[str, bytes], *, allow_new_labs: bool, curated: bool
+) -> list[Ready]:
+    """The runs, ready to be stored. Raises BundleError with all that is wrong."""
+    bundle = document.bundle
+    checker = Checker(document, Known.of(bundle, files), timezone.now())
+    _check_labs(checker, allow_new_labs=allow_new_labs)
+    _check_parts(checker)
+    _check_files(checker, files)
+    check_curated(checker, allowed=curated)
+    ready = checker.runs()
+    findings = [*document.findings, *checker.findings]
+    if findings:
+        raise BundleError(document.problems(findings))
+    return ready
+
+
+def _check_labs(checker: Checker, *, allow_new_labs: bool) -> None:
+    bundle = checker.bundle
+    checker.refer(("lab",), "lab", bundle.lab, checker.known.labs)
+    if allow_new_labs:
+        return
+    there = Known.of(bundle.model_copy(update={"labs": []}), {}).labs
+    for index, lab in enumerate(bundle.labs):
+        if lab.slug not in there:
+            expected = "a lab that is known here; an administrator adds new ones"
+            checker.say(("labs", index, "slug"), show(lab.slug), expected)
+
+
+def _check_parts(checker: Checker) -> None:
+    """Descriptions: each name once, and what they refer to is known."""
+    bundle, known = checker.bundle, checker.known
+    for part, key in PARTS:
+        seen = set()
+        for index, item in enumerate(getattr(bundle, part)):
+            name = getattr(item, key)
+            if name in seen:
+                checker.say((part, index, key), f"{show(name)} again", "each name once")
+            seen.add(name)
+    for index, system in enumerate(bundle.systems):
+        path = ("systems", index)
+        checker.refer((*path, "processor"), "processor", system.processor, known.processors)
+        checker.refer((*path, "source"), "source", system.source, known.sources)
+        for member in system.members:
+            checker.refer((*path, "members"), "system", member, known.systems)
+
+
+PARTS = (
+    ("labs", "slug"),
+    ("sources", "id"),
+    ("processors", "slug"),
+    ("systems", "slug"),
+    ("lists", "slug"),
+    ("comparisons", "slug"),
+    ("artefacts", "name"),
+)
+
+
+def _check_files(checker: Checker, files: Mapping[str, bytes]) -> None:
+    """Files that are at hand are those that the bundle means."""
+    for index, artefact in enumerate(checker.bundle.artefacts):
+        data = files.get(artefact.name)
+        if data is None:
+            continue
+        path = ("artefacts", index)
+        if artefacts.digest(data) != artefact.sha256:
+            found = f"{artefact.name} with SHA-256 {artefacts.digest(data)}"
+            checker.say((*path, "sha256"), found, artefact.sha256)
+        elif len(data) != artefact.size:
+            checker.say((*path, "size"), f"{artefact.size}", f"{len(data)} bytes")
+
+
+def _look_only(document: Document, ready: Sequence[Ready]) -> IngestResult:
+    """What would be stored: known runs are told, new ones only counted by their absence."""
+    known = known_runs(ready)
+    old = [run for run in ready if run.identity in known]
+    _refuse(document, contradictions(old, known))
+    return IngestResult(known=[known[run.identity] for run in old], ready=ready)
+
+
+def _store(
+    document: Document,
+    ready: Sequence[Ready],
+    standing: Standing,
+    files: Mapping[str, bytes],
+    *,
+    curated: bool,
+) -> IngestResult:
+    bundle = document.bundle
+    known = known_runs(ready)
+    old = [run for run in ready if run.identity in known]
+    new = [run for run in ready if run.identity not in known]
+    _refuse(document, contradictions(old, known))
+    digests = [artefacts.digest(data) for data in files.values()]
+    parts = ensure_parts(bundle, refresh=curated, stored_files=digests)
+    created = _write(bundle, new, parts, standing)
+    changed = store_curated(bundle, parts) if curated else 0
+    if parts.moved:
+        rebuild(systems=parts.moved)
+    stays = [known[run.identity] for run in old]
+    changes = parts.changes
+    return IngestResult(created, stays, changes.warnings, ready, changes.count + changed)
+
+
+def _write(bundle: Bundle, new: Sequence[Ready], parts: Parts, standing: Standing) -> list[int]:
+    """Store the new runs and leave one audit row for all of them; their ids."""
+    if not new:
+        return []
+    setups = ensure_setups({run.setup.digest: run.setup for run in new})
+    writer = Writer(parts, parts.labs[bundle.lab], setups, standing)
+    created: list[int] = []
+    for start in range(0, len(new), AT_ONCE):
+        created += (run.pk for run in writer.write(new[start : start + AT_ONCE]))
+    AuditEntry.objects.create(
+        actor=standing.actor,
+        actor_name=str(standing.actor or "system"),
+        action="ingest",
+        after={"lab": bundle.lab, "state": standing.state, "runs": _spans(created)},
+    )
+    return created
+
+
+def _spans(ids: Sequence[int]) -> list[list[int]]:
+    """Ids as spans [first, last]: 10,000 runs made at once are one span."""
+    spans: list[list[int]] = []
+    for pk in ids:
+        if spans and pk == spans[-1][1] + 1:
+            spans[-1][1] = pk
+        else:
+            spans.append([pk, pk])
+    return spans
+
+
+def _refuse(document: Document, findings: Sequence[Finding]) -> None:
+    if findings:
+        raise BundleError(document.problems(findings))
+
+
+__all__ = ["BundleError", "IngestResult", "Problem", "ingest_bundle"]

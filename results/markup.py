@@ -1,0 +1,146 @@
+"""The HTML of cells, bars and numbers.
+
+A comparison has thousands of these small parts, and a template takes several times as
+long for each; the page around them is made by templates. Every text is escaped here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from django.utils.functional import Promise
+from django.utils.html import escape
+from django.utils.safestring import SafeString, mark_safe
+from django.utils.translation import gettext as _
+
+from results.display import Entry, Shown
+from results.panels import Bar, Figure, Group, Line, Panel
+
+
+def cells(entry: Entry) -> SafeString:
+    """The cells of a table's line: numbers, ratios, notes; the bars are the style's."""
+    best = f'<span class="vh"> {_t(_("best of the row"))}</span>'
+    nothing = (
+        f'<span aria-hidden="true">–</span><span class="vh">{_t(_("not reported"))}</span></td>'
+    )
+    return _safe(_cell(cell, best, nothing) for cell in entry.cells)
+
+
+def _cell(cell: Shown, best: str, nothing: str) -> str:
+    name = _t(cell.name)
+    if not cell.text:
+        return f'<td class="none" data-s="{name}" title="{_t(cell.missing)}">{nothing}'
+    classes = f"s{cell.slot}{' best' if cell.best else ''}{' rng' if cell.hollow else ''}"
+    title = f' title="{_t(cell.title)}"' if cell.title else ""
+    marks = "".join(f'<sup title="{_t(m.meaning)}">{_t(m.sign)}</sup>' for m in cell.marks)
+    notes = "".join(f'<small class="nb">{_t(note)}</small>' for note in cell.notes)
+    return (
+        f'<td class="{classes}" data-s="{name}"{_cell_style(cell)}>'
+        f'<a class="v" href="{cell.run}"{title}>{_t(cell.text)}{marks}{best if cell.best else ""}'
+        f"</a>{_standing(cell)}{notes}</td>"
+    )
+
+
+def _cell_style(cell: Shown) -> str:
+    if cell.end is None:
+        return ""
+    start = f"--a:{cell.start:g};" if cell.hollow else ""
+    return f' style="{start}--w:{cell.end:g}"'
+
+
+def _standing(cell: Shown) -> str:
+    if cell.why:
+        return f'<span class="r why" title="{_t(cell.why_title)}">{_t(cell.why)}</span>'
+    return f'<span class="r{" b" if cell.base else ""}">{_t(cell.ratio)}</span>'
+
+
+def drawing(panel: Panel) -> SafeString:
+    """The panel as bars that need no script; a curve's are its columns' read values."""
+    if panel.groups:
+        return _safe(_grouped(panel))
+    return _safe(_bars(panel))
+
+
+def _bars(panel: Panel) -> Iterable[str]:
+    size = f"--n:{panel.steps};--rh:{panel.row_height}px;"
+    size += f"--lab:{panel.name_width}px;--pad:{panel.number_width}px"
+    yield f'<div class="bars" style="{size}">'
+    for bar in panel.bars:
+        first, *rest = bar.lines
+        small = "".join(f"<small>{_t(text)}</small>" for text in (*rest, bar.note) if text)
+        start = f"--lo:{bar.start:g};" if bar.hollow else ""
+        yield (
+            f'<div class="br"><span class="bl">{_t(first)}{small}</span><span class="bt">'
+            f'<span class="bar s{bar.slot}{" rg" if bar.hollow else ""}"'
+            f' style="{start}--v:{bar.end:g}"></span>'
+            f'<a class="bn" href="{bar.run}">{_number(bar)}</a></span></div>'
+        )
+    ticks = "".join(f'<span style="--x:{t.at:g}">{_t(t.text)}</span>' for t in panel.ticks)
+    yield f'<div class="ax" aria-hidden="true">{ticks}</div></div>'
+
+
+def _grouped(panel: Panel) -> Iterable[str]:
+    ticks = "".join(f'<span style="--y:{t.at:g}">{_t(t.text)}</span>' for t in panel.ticks)
+    yield f'<div class="vb-chart" style="--g:{len(panel.groups)}">'
+    yield f'<div class="yax" aria-hidden="true">{ticks}</div>'
+    for group in panel.groups:
+        note = f" <small>{_t(group.note)}</small>" if group.note else ""
+        yield f'<div class="vg"><h4>{_t(group.title)}{note}</h4><div class="vbs">'
+        yield from (_standing_bar(bar) for bar in group.bars)
+        yield "</div></div>"
+    yield "</div>"
+
+
+def _standing_bar(bar: Bar) -> str:
+    start = f";--lo:{bar.start:g}" if bar.hollow else ""
+    return (
+        f'<span class="vr"><span class="sn">{_t(bar.lines[0])}</span>'
+        f'<span class="vb s{bar.slot}{" rg" if bar.hollow else ""}"'
+        f' style="--v:{bar.end:g}{start}"><b>{_number(bar)}</b></span></span>'
+    )
+
+
+def numbers(figure: Figure) -> SafeString:
+    """The bodies of the table twin: a group of lines a panel, a group or a curve."""
+    parts: list[str] = []
+    for panel in figure.panels:
+        parts += [_numbers_group(group) for group in panel.number_groups]
+        parts += [_numbers_curve(line, panel.title) for line in panel.lines]
+    return _safe(parts)
+
+
+def _numbers_group(group: Group) -> str:
+    rows = "".join(
+        f'<tr><th scope="row">{_t(" · ".join(bar.lines))}</th>'
+        f'<td><a href="{bar.run}">{_number(bar)}</a></td>'
+        f"<td>{_t(', '.join(text for text in (bar.total, bar.note) if text))}</td>"
+        f"<td>{_t(bar.ratio)}</td><td>{_t(bar.spread)}</td></tr>"
+        for bar in group.bars
+    )
+    return f"<tbody>{_of(group.title)}{rows}</tbody>"
+
+
+def _numbers_curve(line: Line, title: str) -> str:
+    rows = "".join(
+        f'<tr><th scope="row">{_t(point["x"])}</th><td><a href="{line.run}">{_t(point["value"])}'
+        f"</a></td><td>{_t(point['span'])}</td><td></td><td>n = {_t(point['n'])}</td></tr>"
+        for point in line.shown
+    )
+    return f"<tbody>{_of(f'{line.name}, {title}')}{rows}</tbody>"
+
+
+def _of(title: str) -> str:
+    return f'<tr><th colspan="5" scope="rowgroup" class="of">{_t(title)}</th></tr>'
+
+
+def _number(bar: Bar) -> str:
+    return _t(bar.text) + (f"<sup>{_t(bar.marks)}</sup>" if bar.marks else "")
+
+
+def _t(text: str | Promise) -> str:
+    """A text as it may stand between tags and in attributes."""
+    return str(escape(str(text)))
+
+
+def _safe(parts: Iterable[str]) -> SafeString:
+    return mark_safe("".join(parts))  # noqa: S308  every text in the parts went through _t

@@ -1,0 +1,1 @@
+"""The pages: each view reads a form, calls one function and renders."""

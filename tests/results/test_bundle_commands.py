@@ -1,0 +1,202 @@
+"""The commands that bring bundles in and out: what they print, and how they end."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from hashlib import sha256
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.management import CommandError, call_command
+from pytest_django import Settings
+
+from results.bundle.schema import schema_text
+from results.management.commands.load_reference import FOLDER
+from results.models import AuditEntry, Comparison, List, Loaded, Measurement, Run, Summary, System
+from tests.results.bundles import LAB, SYSTEM, as_bytes, bundle, measurement, run
+
+pytestmark = pytest.mark.django_db
+
+KINDS = (Run, Measurement, Summary, System, List, Comparison, AuditEntry, Loaded)
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "b.json"
+    path.write_bytes(as_bytes(bundle(run())))
+    return path
+
+
+def command(*words: Any) -> tuple[str, str, int]:
+    """What a command printed, what it complained of, and its exit code."""
+    out, err, code = StringIO(), StringIO(), 0
+    try:
+        call_command(*map(str, words), stdout=out, stderr=err, no_color=True)
+    except SystemExit as end:
+        code = int(end.code or 0)
+    return out.getvalue(), err.getvalue(), code
+
+
+def test_ingest_stores_drafts_and_publishes_when_told(file: Path) -> None:
+    assert "1 runs stored as drafts" in command("ingest", file)[0]
+    assert Run.objects.latest("pk").state == "draft"
+    assert "0 runs published, 1 known before" in command("ingest", file, "--publish")[0]
+    assert Run.objects.latest("pk").state == "published"
+
+
+def test_a_withdrawn_run_is_not_published_by_the_same_file(file: Path) -> None:
+    command("ingest", file)
+    Run.objects.filter(state="draft").update(state="withdrawn", reason="x")
+    command("ingest", file, "--publish")
+    assert Run.objects.latest("pk").state == "withdrawn"
+
+
+def test_a_dry_run_stores_nothing(file: Path) -> None:
+    before = Run.objects.count()
+    assert "1 new runs, 0 known. Nothing was stored" in command("ingest", file, "--dry-run")[0]
+    assert Run.objects.count() == before
+
+
+def test_problems_are_printed_one_a_line(tmp_path: Path) -> None:
+    path = tmp_path / "b.json"
+    path.write_bytes(as_bytes(bundle(run(measurement(-1)), run(system="x"))))
+    out, err, code = command("ingest", path)
+    assert (out, code) == ("", 1)
+    assert [line.startswith(f"{path}:") for line in err.splitlines()] == [True, True]
+
+
+def test_json_is_one_document_as_the_upload_answers(file: Path) -> None:
+    document = json.loads(command("ingest", file, "--json", "--publish")[0])
+    assert document == {
+        "id": None,
+        "state": "published",
+        "systems": [SYSTEM],
+        "runs": [
+            {
+                "system": SYSTEM,
+                "benchmark": "stream",
+                "scope": "system",
+                "parameters": {"placement": "all", "threads": 64, "smt": "off"},
+                "measurements": [
+                    {"metric": "triad.bandwidth", "value": 100.0, "unit": "GB/s", "evidence": None}
+                ],
+            }
+        ],
+        "questions": [],
+        "problems": [],
+    }
+    assert json.loads(command("ingest", file, "--json", "--dry-run")[0])["state"] == "parsed"
+
+
+def test_json_of_a_refused_file_tells_the_problems(tmp_path: Path) -> None:
+    path = tmp_path / "b.json"
+    path.write_bytes(b"\xff")
+    out, err, code = command("ingest", path, "--json")
+    document = json.loads(out)
+    assert (document["state"], document["runs"], err, code) == ("rejected", [], "", 1)
+    assert {"file", "line", "found", "expected", "message"} <= set(document["problems"][0])
+
+
+def test_of_several_files_all_are_stored_or_none(file: Path, tmp_path: Path) -> None:
+    bad, gone = tmp_path / "bad.json", tmp_path / "gone.json"
+    bad.write_bytes(as_bytes(bundle(run(benchmark="x"))))
+    before = Run.objects.count()
+    _, err, code = command("ingest", file, bad, gone, tmp_path)
+    assert (code, len(err.splitlines()), Run.objects.count()) == (1, 3, before)
+    assert "No such file" in err
+
+
+def test_a_table_takes_lab_system_and_settings_from_the_command(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text("benchmark,scope,metric,value,unit\nstream,system,triad.bandwidth,7,GB/s\n")
+    words = ("--lab", LAB, "--system", SYSTEM, "--set", "smt=on", "--set", "setup.os=Debian 12")
+    assert command("ingest", path, *words)[2] == 0
+    stored = Run.objects.latest("pk")
+    assert (stored.parameters["smt"], stored.setup.fields) == ("on", {"os": "Debian 12"})
+    assert "expected KEY=VALUE" in command("ingest", path, *words, "--set", "smt")[1]
+
+
+def test_files_beside_the_bundle_are_kept(file: Path, settings: Settings, tmp_path: Path) -> None:
+    settings.ARTEFACT_ROOT = tmp_path / "kept"
+    log = b"Triad: 100\n"
+    (tmp_path / "s.log").write_bytes(log)
+    digest = sha256(log).hexdigest()
+    given = bundle(
+        run(measurement(evidence={"artefact": "s.log", "lines": [1, 1]})),
+        artefacts=[{"name": "s.log", "sha256": digest, "size": len(log)}],
+    )
+    file.write_bytes(as_bytes(given))
+    assert command("ingest", file)[2] == 0
+    assert (tmp_path / "kept" / digest[:2] / digest).read_bytes() == log
+    (tmp_path / "s.log").write_bytes(b"other")
+    assert "SHA-256" in command("ingest", file)[1]
+
+
+def test_export_prints_what_ingest_takes(file: Path, tmp_path: Path) -> None:
+    command("ingest", file)
+    pk = Run.objects.latest("pk").pk
+    again = tmp_path / "again.json"
+    again.write_text(command("export_bundle", pk)[0])
+    assert "0 runs stored as drafts, 1 known before" in command("ingest", again)[0]
+    assert command("export_bundle", pk, "--csv")[0].startswith("system,node,benchmark")
+    with pytest.raises(CommandError, match="no run"):
+        command("export_bundle", 999_999_999)
+
+
+def test_the_schema_command_prints_the_schema() -> None:
+    assert command("bundle_schema")[0] == schema_text()
+
+
+def counts() -> list[int]:
+    return [kind._default_manager.count() for kind in KINDS]
+
+
+def test_loading_the_reference_data_again_changes_nothing() -> None:
+    before = counts()
+    assert "4 bundles unchanged" in command("load_reference")[0]
+    assert counts() == before
+
+
+def test_loading_it_anew_from_the_start_changes_nothing_either() -> None:
+    before = counts()
+    Loaded.objects.filter(name__startswith="reference/").delete()
+    out = command("load_reference")[0]
+    assert "0 runs added" in out
+    assert "0 other rows made or changed" in out
+    assert counts() == before
+
+
+def test_a_changed_reference_text_is_taken_over_and_an_edit_is_kept(tmp_path: Path) -> None:
+    name = "dell-hpc-lab.json"
+    data = json.loads((FOLDER / name).read_text())
+    data["systems"][0]["name"] = "Renamed in the file"
+    (tmp_path / name).write_text(json.dumps(data))
+    slug = data["systems"][0]["slug"]
+    command("load_reference", "--folder", tmp_path)
+    assert System.objects.get(slug=slug).name == "Renamed in the file"
+    System.objects.filter(slug=slug).update(name="Edited by hand")
+    command("load_reference", "--folder", tmp_path)
+    assert System.objects.get(slug=slug).name == "Edited by hand"
+
+
+def test_a_broken_reference_file_is_told_and_nothing_is_loaded(tmp_path: Path) -> None:
+    (tmp_path / "x.json").write_bytes(as_bytes(bundle(run(benchmark="x"))))
+    with pytest.raises(CommandError, match="unknown benchmark 'x'"):
+        command("load_reference", "--folder", tmp_path)
+    with pytest.raises(CommandError, match="holds no bundle"):
+        command("load_reference", "--folder", tmp_path / "nowhere")
+
+
+def test_a_refusal_on_the_command_line_has_no_traceback(tmp_path: Path) -> None:
+    path = tmp_path / "x.json"
+    path.write_text("{")
+    words = [sys.executable, "-W", "error", "manage.py", "ingest", str(path)]
+    root = Path(__file__).resolve().parents[2]
+    done = subprocess.run(words, cwd=root, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.startswith(f"{path}:1: found")
+    assert "Traceback" not in done.stderr

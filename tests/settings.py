@@ -1,0 +1,22 @@
+"""Settings under test: a folder of its own for each process, files unhashed, quick passwords."""
+
+import atexit
+import os
+import shutil
+import tempfile
+
+_folder = tempfile.mkdtemp(prefix="benchhub-test-")
+atexit.register(shutil.rmtree, _folder, ignore_errors=True)
+os.environ["VAR"] = _folder
+for _name in ("DATABASE_URL", "DEBUG", "HTTPS", "BIND", "ALLOWED_HOSTS", "SECRET_KEY", "PROXIES"):
+    os.environ.pop(_name, None)
+
+from benchhub.settings import *  # noqa: E402
+from benchhub.settings import DATABASES, STATIC_ROOT, STORAGES, VAR  # noqa: E402
+
+# A file, not SQLite's memory: threads and processes of a test then meet the real locks.
+DATABASES["default"]["TEST"] = {"NAME": str(VAR / "test.sqlite3")}
+DATABASES["default"]["OPTIONS"]["init_command"] += ";PRAGMA synchronous=OFF"
+STORAGES["staticfiles"] = {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}
+STATIC_ROOT.mkdir()  # WhiteNoise wants it; the test server finds files without it
+PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
