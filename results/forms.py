@@ -249,8 +249,8 @@ def _factors(state: State, table: Table | None) -> list[tuple[str, list[Option]]
 
 
 def _axes(state: State, table: Table | None) -> list[Option]:
-    """Axis parameters of the benchmarks shown that have a value somewhere, after 'none'."""
-    names = _occurring(table) | {state.axis}
+    """Axis parameters that something shown has several points on, after 'none'."""
+    names = _curved(table) | {state.axis}
     found = {
         p.name: p.label or p.name
         for b in _shown(table)
@@ -261,6 +261,20 @@ def _axes(state: State, table: Table | None) -> list[Option]:
         return []
     options = [Option(name, words, name == state.axis) for name, words in found.items()]
     return [Option("", _("none"), not state.axis), *options]
+
+
+def _curved(table: Table | None) -> set[str]:
+    """Axes with several points: in one cell, or in rows that differ by nothing else."""
+    names: set[str] = set()
+    points: dict[tuple[str, ...], dict[str, set[str]]] = {}
+    for row in table.rows if table else ():
+        names.update(name for cell in row.cells.values() for name in cell.along)
+        key = (row.benchmark.slug, row.metric.name, row.scope or "", str(row.variant))
+        for name, value in row.at.items():
+            points.setdefault(key, {}).setdefault(name, set()).add(str(value))
+    for found in points.values():
+        names.update(name for name, values in found.items() if len(values) > 1)
+    return names
 
 
 def per_label(per: str) -> str:

@@ -20,13 +20,17 @@ import pytest
 from django.core.management import call_command
 from django.db import connections
 from django.test import TransactionTestCase
-from playwright.sync_api import Browser, ConsoleMessage, Page, ViewportSize, sync_playwright
+from playwright.sync_api import Browser, ConsoleMessage, Page, ViewportSize, expect, sync_playwright
 from pytest_django import DjangoDbBlocker
 from pytest_django.live_server_helper import LiveServer
 
 # Playwright's synchronous API keeps an event loop in this thread; Django's guard against
 # database calls inside a loop would take it for asynchronous code.
 os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "true"
+
+# Only a failing test waits this long; a busy machine draws charts slowly.
+PATIENCE_MS = 30_000
+expect.set_options(timeout=PATIENCE_MS)
 
 CHROMIUM_FLAGS = (
     "--no-sandbox",
@@ -120,7 +124,7 @@ def new_page(
         size = ViewportSize(width=width, height=height)
         options = {"locale": "en-US", "reduced_motion": "reduce", **options}
         context = browser.new_context(base_url=live_server.url, viewport=size, **options)
-        context.set_default_timeout(20_000)
+        context.set_default_timeout(PATIENCE_MS)
         contexts.append(context)
         page = context.new_page()
         _listen(page, complaints)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import blake2b
 
@@ -139,9 +139,19 @@ def _cell(
         ranked=best.ranked and not getattr(system, "is_group", False),
     )
     cell.above_peak = per == "peak" and by is not None and (cell.value or 0) > 100
+    cell.along = _varying(group)
     if axis:
         cell.points = _points(group, system, metric, per=per, axis=axis, measured=measured)
     return cell
+
+
+def _varying(group: Sequence[Stored]) -> tuple[str, ...]:
+    """The axes on which the results have more than one value."""
+    values: dict[str, set[Value]] = {}
+    for one in group:
+        for name, value in one.axis.items():
+            values.setdefault(name, set()).add(value)
+    return tuple(name for name, found in values.items() if len(found) > 1)
 
 
 def _bare_cell(best: Stored, others: int) -> Cell:

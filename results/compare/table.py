@@ -38,7 +38,8 @@ class Cell:
 
     A range has no value, but `low` or `high` or both. `missing` says why a normalised
     value is not there. `ratio` above 1 is better than the baseline; None is 'not to be
-    compared'. `others` counts further results that the cell could have shown.
+    compared'. `others` counts further results that the cell could have shown. `along`
+    names the axes on which the cell has several points.
     """
 
     run: int
@@ -70,6 +71,7 @@ class Cell:
     verdict: str | None = None
     reasons: tuple[Mapping[str, str], ...] = ()
     at: Mapping[str, Value] = field(default_factory=dict)
+    along: tuple[str, ...] = ()
     points: list[Point] | None = None
 
     @property

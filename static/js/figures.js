@@ -93,6 +93,7 @@ function dress(figure) {
     bordercolor: token("ink3"),
     font: { color: token("ink") },
   };
+  layout.modebar = { bgcolor: "rgba(0,0,0,0)", color: token("ink3"), activecolor: token("ink") };
   for (const axis of [layout.xaxis, layout.yaxis]) {
     axis.gridcolor = token("hair");
     axis.tickfont = { ...axis.tickfont, color: token(axis.showgrid ? "ink2" : "ink") };

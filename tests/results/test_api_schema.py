@@ -6,7 +6,7 @@ import io
 import json
 from typing import Any
 
-import jsonschema  # type: ignore[import-untyped]
+import jsonschema
 import pytest
 from django.core.management import call_command
 from django.test import Client

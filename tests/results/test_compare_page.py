@@ -282,6 +282,21 @@ def test_several_runs_show_their_number_and_range(client: Client) -> None:
     assert "Up to three runs stand behind a figure" in html
 
 
+def test_a_curve_is_offered_only_where_there_are_points_to_draw(client: Client) -> None:
+    assert '<select name="axis">' not in page(client)
+    sweep = [
+        run("a", "triad.bandwidth", 10.0 * n, parameters={"threads": n}, scope="cores")
+        for n in (1, 2, 4)
+    ]
+    store(system("a"), *sweep)
+    assert '<option value="threads">Threads</option>' in page(client, "?system=a")
+    html = page(client, "?system=a&axis=threads")
+    assert '<option value="threads" selected>Threads</option>' in html
+    assert 'data-kind="curve"' in html
+    twin = " ".join(re.sub(r"<[^>]+>", " ", html[html.index('class="nt"') :]).split())
+    assert "1 10 n = 1 2 20 n = 1 4 40 n = 1" in twin
+
+
 def test_names_are_escaped_wherever_they_stand(client: Client) -> None:
     name = "<script>alert('x')</script>\"><img src=x onerror=alert(1)>"
     bad = system("bad")

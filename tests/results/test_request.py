@@ -10,8 +10,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from results.compare import CompareError
+from results.hints import hint
 from results.models import Comparison
-from results.request import State, address, hint, read_state, stored_address
+from results.request import State, address, read_state, stored_address
 
 DEFAULT = Comparison(
     slug="six", title="Six", columns=["a", "b", "c"], factor="system", baseline="b", per="total"
