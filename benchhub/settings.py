@@ -54,6 +54,17 @@ MIDDLEWARE = [
     "django.contrib.messages.middleware.MessageMiddleware",
 ]
 
+# Rendered pages, kept until anything that they show changes; each worker has its own.
+CACHES = {
+    "default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"},
+    "pages": {
+        "BACKEND": "django.core.cache.backends.locmem.LocMemCache",
+        "LOCATION": "pages",
+        "TIMEOUT": 3600,
+        "OPTIONS": {"MAX_ENTRIES": 200},
+    },
+}
+
 ROOT_URLCONF = "benchhub.urls"
 WSGI_APPLICATION = "benchhub.wsgi.application"
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"

@@ -11,7 +11,8 @@ class ResultsConfig(AppConfig):
     label = "results"
 
     def ready(self) -> None:
-        """Keep the catalogue's rows as its files say, from the first migration on."""
-        from results import sync
+        """Keep the catalogue's rows as its files say, and notice what pages must show anew."""
+        from results import freshness, sync
 
+        freshness.watch(self)
         post_migrate.connect(sync.after_migrate, sender=self, dispatch_uid="results.sync")

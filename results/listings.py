@@ -35,7 +35,7 @@ from results.models import (
     Summary,
     System,
 )
-from results.queries import FIELDS, Stored, systems, visible_runs
+from results.queries import Stored, stored, systems, visible_runs
 
 LEAGUE_READS = 2000  # cells that a league table is made from, the best first
 SIMILAR = 6
@@ -188,7 +188,7 @@ def metric_cells(metric: Metric) -> list[Stored]:
     """Cells of a metric over all systems: the best first, then those that are ranges."""
     best = F("median").desc if metric.higher_is_better else F("median").asc
     rows = Summary.objects.filter(metric=metric).order_by(best(nulls_last=True), "id")
-    return [Stored(*row) for row in rows.values_list(*FIELDS)[:LEAGUE_READS]]
+    return stored(rows, most=LEAGUE_READS)
 
 
 def systems_by_id(ids: Collection[int]) -> dict[int, System]:

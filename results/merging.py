@@ -11,6 +11,7 @@ from typing import Protocol
 
 from results.catalogue.base import Value
 from results.chunks import chunks
+from results.freshness import touch
 from results.models import Summary
 from results.roles import Roles, cell_key
 
@@ -138,6 +139,7 @@ def add(entries: Iterable[Entry]) -> None:
             for item in by_key[key]:
                 if item.measurement is not None:
                     item.measurement.summary_id = ids[key]
+    touch()
 
 
 def _merge(by_key: Mapping[str, list[Entry]]) -> dict[str, int]:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import operator
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
-from functools import reduce
-from typing import NamedTuple
+from functools import lru_cache, reduce
+from typing import Any, NamedTuple
 
 from django.contrib.auth.base_user import AbstractBaseUser
 from django.contrib.auth.models import AnonymousUser
-from django.db.models import Exists, F, OuterRef, Q, QuerySet
+from django.db.models import Exists, F, OuterRef, Q, QuerySet, TextField
+from django.db.models.functions import Cast
 
 from results.catalogue.base import Value
 from results.models import Comparison, Measurement, Membership, Run, Summary, System
@@ -30,11 +32,6 @@ class Stored(NamedTuple):
     version: str
     scope: str
     fingerprint: str
-    variant: Mapping[str, Value]
-    axis: Mapping[str, Value]
-    scale: Mapping[str, Value]
-    tracked: Mapping[str, Value]
-    assumed: tuple[str, ...]
     ranked: bool
     n: int
     median: float | None
@@ -49,6 +46,11 @@ class Stored(NamedTuple):
     threads: int | None
     nodes: int | None
     watts: float | None
+    variant: Mapping[str, Value]
+    axis: Mapping[str, Value]
+    scale: Mapping[str, Value]
+    tracked: Mapping[str, Value]
+    assumed: Sequence[str]
 
 
 FIELDS = (
@@ -60,11 +62,6 @@ FIELDS = (
     "version",
     "scope",
     "fingerprint",
-    "variant",
-    "axis",
-    "scale",
-    "tracked",
-    "assumed",
     "ranked",
     "n",
     "median",
@@ -80,6 +77,8 @@ FIELDS = (
     "nodes",
     "watts",
 )
+# Read as text: decoding the few different texts once is most of what a comparison saves.
+PARTS = ("variant", "axis", "scale", "tracked", "assumed")
 
 
 def systems_by_slug(slugs: Collection[str]) -> dict[str, System]:
@@ -98,7 +97,21 @@ def stored_cells(system_ids: Iterable[int], selections: Collection[Selection] = 
     found = Summary.objects.filter(system_id__in=list(system_ids))
     if selections:
         found = found.filter(reduce(operator.or_, (_selected(*one) for one in selections)))
-    return [Stored(*row) for row in found.order_by("id").values_list(*FIELDS)]
+    return stored(found.order_by("id"))
+
+
+def stored(rows: QuerySet[Summary], *, most: int | None = None) -> list[Stored]:
+    """Summaries as comparisons read them, at most `most` of them."""
+    texts = [Cast(name, TextField()) for name in PARTS]
+    first = len(FIELDS)
+    found = rows.values_list(*FIELDS, *texts)[:most]
+    return [Stored(*row[:first], *(_part(text) for text in row[first:])) for row in found]
+
+
+@lru_cache(maxsize=20_000)
+def _part(text: str) -> Any:
+    """A JSON column's value; the same few texts stand in most rows. Not to be changed."""
+    return json.loads(text)
 
 
 def _selected(benchmark: str, workload: str | None) -> Q:

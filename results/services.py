@@ -11,6 +11,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from results.chunks import chunks
+from results.freshness import touch
 from results.models import AuditEntry, Run
 from results.summaries import add_runs, rebuild, rework_runs
 
@@ -171,6 +172,7 @@ def _change(
     fields = [name.removesuffix("_id") for name in KEPT]
     Run.objects.bulk_update(runs, fields, batch_size=100)
     AuditEntry.objects.bulk_create(audit)
+    touch()
 
 
 def _standing(run: Run) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from results.catalogue.base import Benchmark, Value
 from results.chunks import chunks
+from results.freshness import touch
 from results.merging import Entry, Place, Shape, add, entries
 from results.models import Measurement, Run, Summary, System
 from results.roles import Roles, fingerprint, tracked_values
@@ -50,6 +51,7 @@ def rework_runs(ids: Sequence[int]) -> None:
         touched.update(cells.values_list("pk", flat=True))
     for cell_ids in chunks(sorted(touched)):
         _rework(cell_ids)
+    touch()
 
 
 def rebuild(*, systems: Collection[int] | None = None, benchmark: str | None = None) -> int:

@@ -12,7 +12,7 @@ for _name in ("DATABASE_URL", "DEBUG", "HTTPS", "BIND", "ALLOWED_HOSTS", "SECRET
     os.environ.pop(_name, None)
 
 from benchhub.settings import *  # noqa: E402
-from benchhub.settings import DATABASES, STATIC_ROOT, STORAGES, VAR  # noqa: E402
+from benchhub.settings import CACHES, DATABASES, STATIC_ROOT, STORAGES, VAR  # noqa: E402
 
 # A file, not SQLite's memory: threads and processes of a test then meet the real locks.
 DATABASES["default"]["TEST"] = {"NAME": str(VAR / "test.sqlite3")}
@@ -20,3 +20,5 @@ DATABASES["default"]["OPTIONS"]["init_command"] += ";PRAGMA synchronous=OFF"
 STORAGES["staticfiles"] = {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}
 STATIC_ROOT.mkdir()  # WhiteNoise wants it; the test server finds files without it
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+# Each test sees what it has just stored by itself; the tests of kept pages turn this on.
+CACHES["pages"] = {"BACKEND": "django.core.cache.backends.dummy.DummyCache"}

@@ -13,10 +13,21 @@ ROOT = Path(__file__).parents[1]
 FLOORS = (
     ("catalogue", "chunks", "hints"),
     ("models", "bundle", "units", "roles", "artefacts"),
-    ("queries", "merging", "summaries", "sync"),
+    ("queries", "freshness", "merging", "summaries", "sync"),
     ("services", "export", "ingest", "compare"),
     ("wording", "request", "findings", "scales", "leads", "facts", "listings", "league"),
-    ("charts", "panels", "cellwords", "bars", "display", "markup", "evidence", "runpage", "forms"),
+    (
+        "kept",
+        "charts",
+        "panels",
+        "cellwords",
+        "bars",
+        "display",
+        "markup",
+        "evidence",
+        "runpage",
+        "forms",
+    ),
     ("views", "api", "admin", "templatetags", "management", "urls", "apps"),
 )
 FLOOR = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}

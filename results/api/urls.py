@@ -6,6 +6,7 @@ from django.urls import include, path, re_path
 from rest_framework.routers import SimpleRouter
 
 from results.api.views import benchmarks, comparisons, hardware, root, runs
+from results.kept import kept
 
 router = SimpleRouter()
 router.register("labs", hardware.LabViewSet, "api-lab")
@@ -20,7 +21,7 @@ router.register("lists", comparisons.ListViewSet, "api-list")
 
 urlpatterns = [
     path("", root.RootView.as_view(router=router), name="api-root"),
-    path("compare/", comparisons.CompareView.as_view(), name="api-compare"),
+    path("compare/", kept(comparisons.CompareView.as_view()), name="api-compare"),
     path("compare.csv", comparisons.CompareCsvView.as_view(), name="api-compare-csv"),
     path("", include(router.urls)),
     re_path(r"", root.NothingView.as_view(), name="api-nothing"),

@@ -145,19 +145,20 @@ class _Gathering:
         self.runs: list[dict[str, Any]] = []
         self.findings: list[Finding] = []
         self._line_of: dict[Path, int] = {}
-        self._open: dict[tuple[tuple[str, str], ...], int] = {}
+        self._open: dict[tuple[tuple[str, str], ...], tuple[int, set[str]]] = {}
 
     def add(self, line: int, row: Row) -> None:
         """Take a row: into the run it belongs to, or a new one if its metric is there."""
         cells = {column: undefuse(cell.strip()) for column, cell in row.items() if cell.strip()}
         key = tuple(item for item in cells.items() if item[0] not in MEASUREMENT_COLUMNS)
-        at = self._open.get(key)
-        metric = cells.get("metric")
-        if at is None or any(m.get("metric") == metric for m in self.runs[at]["measurements"]):
-            at = self._open[key] = len(self.runs)
+        metric = cells.get("metric", "")
+        at, metrics = self._open.get(key, (None, {metric}))
+        if at is None or metric in metrics:
+            at, metrics = self._open[key] = len(self.runs), set()
             self.runs.append({"measurements": []})
             self._line_of[("runs", at)] = line
             self.runs[at].update(self._run(cells, ("runs", at)))
+        metrics.add(metric)
         measurements = self.runs[at]["measurements"]
         path: Path = ("runs", at, "measurements", len(measurements))
         self._line_of[path] = line

@@ -4,10 +4,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Mapping
+from itertools import islice
 from typing import Any, NoReturn
 
 from results.bundle import locate
-from results.bundle.document import Defaults, Document, apply_defaults, build, problems_of
+from results.bundle.document import (
+    MOST_PROBLEMS,
+    Defaults,
+    Document,
+    apply_defaults,
+    build,
+    problems_of,
+)
 from results.bundle.problems import BundleError, Finding, Path, Problem, show
 
 
@@ -56,11 +64,11 @@ def _whole(digits: str) -> int | float:
 
 def _doubled(text: str, name: str) -> list[Problem]:
     problems = []
-    for path, line in locate.doubled_keys(text):
+    for path, line in islice(locate.doubled_keys(text), MOST_PROBLEMS):
         key = show(str(path[-1]))
         message = f"key {key} stands twice in the same object"
         problems.append(Problem(message, name, line, str(path[-1])[:80], key, "each key once"))
-    return problems[:1000]
+    return problems
 
 
 def _refuse(name: str, line: int | None, found: str, expected: str) -> NoReturn:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 
 from results.bundle.problems import Path
@@ -102,11 +102,14 @@ def first_too_deep(text: str) -> int | None:
     return None
 
 
-def doubled_keys(text: str) -> Iterable[tuple[Path, int]]:
+def doubled_keys(text: str) -> Iterator[tuple[Path, int]]:
     """Path and line of each key that its object already has."""
+    line, seen = 1, 0
     for kind, start, levels in _walk(text):
         if kind == "key":
             top = levels[-1]
             if top.place in top.keys:
-                yield tuple(level.place for level in levels), text.count("\n", 0, start) + 1
+                line += text.count("\n", seen, start)
+                seen = start
+                yield tuple(level.place for level in levels), line
             top.keys.add(str(top.place))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Literal
 
 Role = Literal["variant", "axis", "tracked", "scale", "describes"]
@@ -189,11 +190,19 @@ class Benchmark:
     caveat: str = ""
     order: int = 100
 
+    @cached_property
+    def _metrics(self) -> Mapping[str, Metric]:
+        return {metric.name: metric for metric in self.metrics}
+
+    @cached_property
+    def _parameters(self) -> Mapping[str, Parameter]:
+        return {parameter.name: parameter for parameter in self.parameters}
+
     def metric(self, name: str) -> Metric | None:
-        return next((m for m in self.metrics if m.name == name), None)
+        return self._metrics.get(name)
 
     def parameter(self, name: str) -> Parameter | None:
-        return next((p for p in self.parameters if p.name == name), None)
+        return self._parameters.get(name)
 
     def workload(self, slug: str) -> Workload:
         return next((w for w in self.workloads if w.slug == slug), Workload(slug, slug))

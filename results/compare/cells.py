@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from hashlib import blake2b
 
 from results import catalogue
@@ -36,14 +36,11 @@ class RowKey:
         entry = benchmark.metric(metric)
         along = entry.along if entry else {}
         dropped = factor.drops(benchmark)
-        variant = tuple(sorted((k, v) for k, v in stored.variant.items() if k not in dropped))
-        at = tuple(
-            sorted(
-                (k, v)
-                for k, v in stored.axis.items()
-                if along.get(k) == "each" and k != axis and k not in dropped
-            )
-        )
+        variant = tuple(sorted(item for item in stored.variant.items() if item[0] not in dropped))
+        at: Pairs = ()
+        if stored.axis and along:
+            points = (item for item in stored.axis.items() if along.get(item[0]) == "each")
+            at = tuple(sorted(p for p in points if p[0] != axis and p[0] not in dropped))
         scope = None if factor.frees_scope else stored.scope
         return cls(stored.benchmark, metric, scope, variant, at)
 
@@ -79,7 +76,7 @@ def build_row(
         for column, (group, others) in groups.items()
     }
     unit = denominators.unit(metric, per)
-    scales = {json.dumps(cell.scale, sort_keys=True) for cell in cells.values()}
+    scales = {frozenset(cell.scale.items()) for cell in cells.values()}
     return Row(
         key.id,
         benchmark,
@@ -94,14 +91,15 @@ def build_row(
     )
 
 
-def _best_group(stored: Iterable[Stored]) -> tuple[list[Stored], int]:
+def _best_group(stored: Sequence[Stored]) -> tuple[list[Stored], int]:
     """The setup to show and how many others there are: ranked, best trusted, then newest."""
+    if len(stored) == 1:
+        return list(stored), 0
     groups: dict[tuple[object, ...], list[Stored]] = {}
     for one in stored:
-        scale = json.dumps(one.scale, sort_keys=True)
-        groups.setdefault((one.lab, one.version, one.fingerprint, scale, one.ranked), []).append(
-            one
-        )
+        scale = frozenset(one.scale.items())
+        key = (one.lab, one.version, one.fingerprint, scale, one.ranked)
+        groups.setdefault(key, []).append(one)
     best = min(groups.values(), key=_preference)
     return best, len(groups) - 1
 
@@ -127,17 +125,13 @@ def _cell(
     best = _best_point(group, metric)
     by = _denominator(best, system, metric, per, measured)
     cell = _bare_cell(best, others)
-    cell = replace(
-        cell,
-        value=_divide(best.median, by, per),
-        low=_divide(best.low, by, per) if cell.spread else None,
-        high=_divide(best.high, by, per) if cell.spread else None,
-        denominator=by.amount if by else None,
-        inferred=by.inferred if by else False,
-        basis=by.basis if by else "",
-        missing=by.missing if by else "",
-        ranked=best.ranked and not getattr(system, "is_group", False),
-    )
+    cell.value = _divide(best.median, by, per)
+    cell.low = _divide(best.low, by, per) if cell.spread else None
+    cell.high = _divide(best.high, by, per) if cell.spread else None
+    cell.ranked = best.ranked and not getattr(system, "is_group", False)
+    if by is not None:
+        cell.denominator, cell.inferred = by.amount, by.inferred
+        cell.basis, cell.missing = by.basis, by.missing
     cell.above_peak = per == "peak" and by is not None and (cell.value or 0) > 100
     cell.along = _varying(group)
     if axis:
@@ -147,6 +141,8 @@ def _cell(
 
 def _varying(group: Sequence[Stored]) -> tuple[str, ...]:
     """The axes on which the results have more than one value."""
+    if len(group) == 1:
+        return ()
     values: dict[str, set[Value]] = {}
     for one in group:
         for name, value in one.axis.items():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 from results import catalogue
 from results.catalogue.base import SCOPES, Benchmark
@@ -21,12 +22,12 @@ class Factor:
     name: str
     pinned: tuple[str, ...] = ()
 
-    @property
+    @cached_property
     def splits(self) -> bool:
         """Whether a system may stand in several columns."""
         return bool(self.names)
 
-    @property
+    @cached_property
     def names(self) -> tuple[str, ...]:
         first = () if self.name == "system" else (self.name,)
         return tuple(dict.fromkeys((*first, *self.pinned)))
@@ -38,13 +39,15 @@ class Factor:
             names += [name, *benchmark.followers(name)]
         return tuple(dict.fromkeys(names))
 
-    @property
+    @cached_property
     def frees_scope(self) -> bool:
         """Whether scopes meet in one row: by placement, or by how many sockets were loaded."""
         return self.name in ("placement", "sockets") or "sockets" in self.pinned
 
     def drops(self, benchmark: Benchmark) -> tuple[str, ...]:
         """Variant parameters that are not in this benchmark's row keys."""
+        if not self.names:
+            return ()
         extra = ("placement",) if "sockets" in self.names else ()
         return (*self.free(benchmark), *extra)
 

@@ -12,6 +12,7 @@ from django.utils import timezone
 from results import artefacts, sync
 from results.bundle import Bundle, BundleError, Document, Problem
 from results.bundle.problems import Finding, show
+from results.freshness import touch
 from results.ingest.check import Checker, Ready
 from results.ingest.curated import check_curated, store_curated
 from results.ingest.known import Known
@@ -180,6 +181,8 @@ def _store(
     changed = store_curated(bundle, parts) if curated else 0
     if parts.moved:
         rebuild(systems=parts.moved)
+    if created or changed or parts.changes.count:
+        touch()
     stays = [known[run.identity] for run in old]
     changes = parts.changes
     return IngestResult(created, stays, changes.warnings, ready, changes.count + changed)

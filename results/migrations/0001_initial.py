@@ -7,7 +7,6 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     initial = True
 
     dependencies = [
@@ -16,414 +15,1035 @@ class Migration(migrations.Migration):
 
     operations = [
         migrations.CreateModel(
-            name='Artefact',
+            name="Artefact",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('sha256', models.CharField(max_length=64, unique=True)),
-                ('name', models.CharField(max_length=200)),
-                ('size', models.PositiveBigIntegerField()),
-                ('stored', models.BooleanField(default=False)),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("sha256", models.CharField(max_length=64, unique=True)),
+                ("name", models.CharField(max_length=200)),
+                ("size", models.PositiveBigIntegerField()),
+                ("stored", models.BooleanField(default=False)),
             ],
             options={
-                'ordering': ('id',),
+                "ordering": ("id",),
             },
         ),
         migrations.CreateModel(
-            name='Benchmark',
+            name="Benchmark",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('slug', models.CharField(max_length=60, unique=True)),
-                ('name', models.CharField(max_length=120)),
-                ('category', models.CharField(max_length=20)),
-                ('order', models.PositiveIntegerField(default=0)),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("slug", models.CharField(max_length=60, unique=True)),
+                ("name", models.CharField(max_length=120)),
+                ("category", models.CharField(max_length=20)),
+                ("order", models.PositiveIntegerField(default=0)),
             ],
             options={
-                'ordering': ('order',),
+                "ordering": ("order",),
             },
         ),
         migrations.CreateModel(
-            name='Lab',
+            name="Lab",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('slug', models.SlugField(max_length=60, unique=True)),
-                ('name', models.CharField(max_length=120)),
-                ('kind', models.CharField(choices=[('review', 'reviewer'), ('vendor', 'vendor'), ('hpc', 'HPC centre'), ('list', 'published list'), ('local', 'this hub')], default='review', max_length=10)),
-                ('homepage', models.URLField(blank=True)),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("slug", models.SlugField(max_length=60, unique=True)),
+                ("name", models.CharField(max_length=120)),
+                (
+                    "kind",
+                    models.CharField(
+                        choices=[
+                            ("review", "reviewer"),
+                            ("vendor", "vendor"),
+                            ("hpc", "HPC centre"),
+                            ("list", "published list"),
+                            ("local", "this hub"),
+                        ],
+                        default="review",
+                        max_length=10,
+                    ),
+                ),
+                ("homepage", models.URLField(blank=True)),
             ],
             options={
-                'ordering': ('name',),
+                "ordering": ("name",),
             },
         ),
         migrations.CreateModel(
-            name='Loaded',
+            name="Loaded",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('name', models.CharField(max_length=120, unique=True)),
-                ('digest', models.CharField(max_length=64)),
-                ('at', models.DateTimeField(auto_now=True)),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("name", models.CharField(max_length=120, unique=True)),
+                ("digest", models.CharField(max_length=64)),
+                ("at", models.DateTimeField(auto_now=True)),
             ],
             options={
-                'verbose_name_plural': 'loaded files',
-                'ordering': ('name',),
+                "verbose_name_plural": "loaded files",
+                "ordering": ("name",),
             },
         ),
         migrations.CreateModel(
-            name='Processor',
+            name="Processor",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('slug', models.SlugField(max_length=80, unique=True)),
-                ('name', models.CharField(max_length=120)),
-                ('short_name', models.CharField(blank=True, max_length=60)),
-                ('vendor', models.CharField(blank=True, max_length=60)),
-                ('isa', models.CharField(blank=True, max_length=40, verbose_name='ISA')),
-                ('microarchitecture', models.CharField(blank=True, max_length=60)),
-                ('cores', models.PositiveIntegerField(blank=True, null=True, validators=[django.core.validators.MinValueValidator(1), django.core.validators.MaxValueValidator(100000)])),
-                ('threads', models.PositiveIntegerField(blank=True, null=True, validators=[django.core.validators.MinValueValidator(1), django.core.validators.MaxValueValidator(100000)])),
-                ('base_ghz', models.FloatField(blank=True, null=True, validators=[django.core.validators.MinValueValidator(0), django.core.validators.MaxValueValidator(1000000000)])),
-                ('max_ghz', models.FloatField(blank=True, null=True, validators=[django.core.validators.MinValueValidator(0), django.core.validators.MaxValueValidator(1000000000)])),
-                ('tdp_w', models.FloatField(blank=True, null=True, validators=[django.core.validators.MinValueValidator(0), django.core.validators.MaxValueValidator(1000000000)])),
-                ('l1i_kb', models.FloatField(blank=True, null=True, validators=[django.core.validators.MinValueValidator(0), django.core.validators.MaxValueValidator(1000000000)])),
-                ('l1d_kb', models.FloatField(blank=True, null=True, validators=[django.core.validators.MinValueValidator(0), django.core.validators.MaxValueValidator(1000000000)])),
-                ('l2_kb', models.FloatField(blank=True, null=True, validators=[django.core.validators.MinValueValidator(0), django.core.validators.MaxValueValidator(1000000000)])),
-                ('l3_mb', models.FloatField(blank=True, null=True, validators=[django.core.validators.MinValueValidator(0), django.core.validators.MaxValueValidator(1000000000)])),
-                ('extra', models.JSONField(blank=True, default=dict)),
-                ('inferred', models.JSONField(blank=True, default=dict)),
-                ('note', models.TextField(blank=True)),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("slug", models.SlugField(max_length=80, unique=True)),
+                ("name", models.CharField(max_length=120)),
+                ("short_name", models.CharField(blank=True, max_length=60)),
+                ("vendor", models.CharField(blank=True, max_length=60)),
+                ("isa", models.CharField(blank=True, max_length=40, verbose_name="ISA")),
+                ("microarchitecture", models.CharField(blank=True, max_length=60)),
+                (
+                    "cores",
+                    models.PositiveIntegerField(
+                        blank=True,
+                        null=True,
+                        validators=[
+                            django.core.validators.MinValueValidator(1),
+                            django.core.validators.MaxValueValidator(100000),
+                        ],
+                    ),
+                ),
+                (
+                    "threads",
+                    models.PositiveIntegerField(
+                        blank=True,
+                        null=True,
+                        validators=[
+                            django.core.validators.MinValueValidator(1),
+                            django.core.validators.MaxValueValidator(100000),
+                        ],
+                    ),
+                ),
+                (
+                    "base_ghz",
+                    models.FloatField(
+                        blank=True,
+                        null=True,
+                        validators=[
+                            django.core.validators.MinValueValidator(0),
+                            django.core.validators.MaxValueValidator(1000000000),
+                        ],
+                    ),
+                ),
+                (
+                    "max_ghz",
+                    models.FloatField(
+                        blank=True,
+                        null=True,
+                        validators=[
+                            django.core.validators.MinValueValidator(0),
+                            django.core.validators.MaxValueValidator(1000000000),
+                        ],
+                    ),
+                ),
+                (
+                    "tdp_w",
+                    models.FloatField(
+                        blank=True,
+                        null=True,
+                        validators=[
+                            django.core.validators.MinValueValidator(0),
+                            django.core.validators.MaxValueValidator(1000000000),
+                        ],
+                    ),
+                ),
+                (
+                    "l1i_kb",
+                    models.FloatField(
+                        blank=True,
+                        null=True,
+                        validators=[
+                            django.core.validators.MinValueValidator(0),
+                            django.core.validators.MaxValueValidator(1000000000),
+                        ],
+                    ),
+                ),
+                (
+                    "l1d_kb",
+                    models.FloatField(
+                        blank=True,
+                        null=True,
+                        validators=[
+                            django.core.validators.MinValueValidator(0),
+                            django.core.validators.MaxValueValidator(1000000000),
+                        ],
+                    ),
+                ),
+                (
+                    "l2_kb",
+                    models.FloatField(
+                        blank=True,
+                        null=True,
+                        validators=[
+                            django.core.validators.MinValueValidator(0),
+                            django.core.validators.MaxValueValidator(1000000000),
+                        ],
+                    ),
+                ),
+                (
+                    "l3_mb",
+                    models.FloatField(
+                        blank=True,
+                        null=True,
+                        validators=[
+                            django.core.validators.MinValueValidator(0),
+                            django.core.validators.MaxValueValidator(1000000000),
+                        ],
+                    ),
+                ),
+                ("extra", models.JSONField(blank=True, default=dict)),
+                ("inferred", models.JSONField(blank=True, default=dict)),
+                ("note", models.TextField(blank=True)),
             ],
             options={
-                'ordering': ('name',),
+                "ordering": ("name",),
             },
         ),
         migrations.CreateModel(
-            name='Setup',
+            name="Setup",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('digest', models.CharField(editable=False, max_length=64, unique=True)),
-                ('fields', models.JSONField(blank=True, default=dict)),
-                ('inferred', models.JSONField(blank=True, default=dict)),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("digest", models.CharField(editable=False, max_length=64, unique=True)),
+                ("fields", models.JSONField(blank=True, default=dict)),
+                ("inferred", models.JSONField(blank=True, default=dict)),
             ],
             options={
-                'ordering': ('id',),
+                "ordering": ("id",),
             },
         ),
         migrations.CreateModel(
-            name='Source',
+            name="Source",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('slug', models.SlugField(max_length=80, unique=True)),
-                ('title', models.CharField(max_length=300)),
-                ('publisher', models.CharField(blank=True, max_length=120)),
-                ('date', models.CharField(blank=True, max_length=10)),
-                ('language', models.JSONField(blank=True, default=list)),
-                ('kind', models.CharField(blank=True, max_length=120)),
-                ('url', models.URLField(blank=True, max_length=500)),
-                ('note', models.TextField(blank=True)),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("slug", models.SlugField(max_length=80, unique=True)),
+                ("title", models.CharField(max_length=300)),
+                ("publisher", models.CharField(blank=True, max_length=120)),
+                ("date", models.CharField(blank=True, max_length=10)),
+                ("language", models.JSONField(blank=True, default=list)),
+                ("kind", models.CharField(blank=True, max_length=120)),
+                ("url", models.URLField(blank=True, max_length=500)),
+                ("note", models.TextField(blank=True)),
             ],
             options={
-                'ordering': ('-date', 'slug'),
+                "ordering": ("-date", "slug"),
             },
         ),
         migrations.CreateModel(
-            name='Comparison',
+            name="Comparison",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('slug', models.SlugField(max_length=80, unique=True)),
-                ('title', models.CharField(max_length=200)),
-                ('text', models.TextField(blank=True)),
-                ('columns', models.JSONField(default=list)),
-                ('benchmarks', models.JSONField(blank=True, default=list)),
-                ('factor', models.CharField(default='system', max_length=60)),
-                ('baseline', models.CharField(blank=True, max_length=200)),
-                ('per', models.CharField(default='total', max_length=10)),
-                ('is_default', models.BooleanField(default=False)),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("slug", models.SlugField(max_length=80, unique=True)),
+                ("title", models.CharField(max_length=200)),
+                ("text", models.TextField(blank=True)),
+                ("columns", models.JSONField(default=list)),
+                ("benchmarks", models.JSONField(blank=True, default=list)),
+                ("factor", models.CharField(default="system", max_length=60)),
+                ("baseline", models.CharField(blank=True, max_length=200)),
+                ("per", models.CharField(default="total", max_length=10)),
+                ("is_default", models.BooleanField(default=False)),
             ],
             options={
-                'ordering': ('slug',),
-                'constraints': [models.UniqueConstraint(condition=models.Q(('is_default', True)), fields=('is_default',), name='one_default_comparison')],
+                "ordering": ("slug",),
+                "constraints": [
+                    models.UniqueConstraint(
+                        condition=models.Q(("is_default", True)),
+                        fields=("is_default",),
+                        name="one_default_comparison",
+                    )
+                ],
             },
         ),
         migrations.CreateModel(
-            name='Membership',
+            name="Membership",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('role', models.CharField(choices=[('member', 'member'), ('publisher', 'publisher')], default='member', max_length=10)),
-                ('lab', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='memberships', to='results.lab')),
-                ('user', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='memberships', to=settings.AUTH_USER_MODEL)),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                (
+                    "role",
+                    models.CharField(
+                        choices=[("member", "member"), ("publisher", "publisher")],
+                        default="member",
+                        max_length=10,
+                    ),
+                ),
+                (
+                    "lab",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="memberships",
+                        to="results.lab",
+                    ),
+                ),
+                (
+                    "user",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="memberships",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
             ],
         ),
         migrations.AddField(
-            model_name='lab',
-            name='members',
-            field=models.ManyToManyField(related_name='labs', through='results.Membership', to=settings.AUTH_USER_MODEL),
+            model_name="lab",
+            name="members",
+            field=models.ManyToManyField(
+                related_name="labs", through="results.Membership", to=settings.AUTH_USER_MODEL
+            ),
         ),
         migrations.CreateModel(
-            name='Metric',
+            name="Metric",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('workload', models.CharField(max_length=80)),
-                ('name', models.CharField(max_length=60)),
-                ('unit', models.CharField(max_length=30)),
-                ('higher_is_better', models.BooleanField()),
-                ('order', models.PositiveIntegerField(default=0)),
-                ('benchmark', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='metrics', to='results.benchmark')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("workload", models.CharField(max_length=80)),
+                ("name", models.CharField(max_length=60)),
+                ("unit", models.CharField(max_length=30)),
+                ("higher_is_better", models.BooleanField()),
+                ("order", models.PositiveIntegerField(default=0)),
+                (
+                    "benchmark",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="metrics",
+                        to="results.benchmark",
+                    ),
+                ),
             ],
             options={
-                'ordering': ('benchmark__order', 'order'),
+                "ordering": ("benchmark__order", "order"),
             },
         ),
         migrations.CreateModel(
-            name='Run',
+            name="Run",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('identity', models.CharField(editable=False, max_length=64, unique=True)),
-                ('ordinal', models.PositiveIntegerField(default=0, editable=False)),
-                ('node', models.CharField(blank=True, max_length=80)),
-                ('version', models.CharField(blank=True, max_length=60)),
-                ('scope', models.CharField(choices=[('system', 'system'), ('socket', 'one socket'), ('cores', 'a slice of cores'), ('thread', 'one thread'), ('shard', 'one shard'), ('cluster', 'cluster')], max_length=10)),
-                ('parameters', models.JSONField(blank=True, default=dict)),
-                ('assumed', models.JSONField(blank=True, default=list)),
-                ('fingerprint', models.CharField(editable=False, max_length=40)),
-                ('started_at', models.DateTimeField(blank=True, null=True)),
-                ('note', models.TextField(blank=True)),
-                ('state', models.CharField(choices=[('draft', 'draft'), ('pending', 'in review'), ('scheduled', 'scheduled'), ('published', 'published'), ('withdrawn', 'withdrawn')], default='draft', max_length=10)),
-                ('publish_at', models.DateTimeField(blank=True, null=True)),
-                ('published_at', models.DateTimeField(blank=True, null=True)),
-                ('reason', models.TextField(blank=True)),
-                ('not_ranked_because', models.CharField(blank=True, max_length=300)),
-                ('trust', models.PositiveSmallIntegerField(choices=[(1, 'verified'), (2, 'source'), (3, 'vendor'), (4, 'community')], default=4)),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('artefacts', models.ManyToManyField(blank=True, related_name='runs', to='results.artefact')),
-                ('benchmark', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='runs', to='results.benchmark')),
-                ('created_by', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='runs', to=settings.AUTH_USER_MODEL)),
-                ('lab', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='runs', to='results.lab')),
-                ('supersedes', models.OneToOneField(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='superseded_by', to='results.run')),
-                ('setup', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='runs', to='results.setup')),
-                ('source', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='runs', to='results.source')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("identity", models.CharField(editable=False, max_length=64, unique=True)),
+                ("ordinal", models.PositiveIntegerField(default=0, editable=False)),
+                ("node", models.CharField(blank=True, max_length=80)),
+                ("version", models.CharField(blank=True, max_length=60)),
+                (
+                    "scope",
+                    models.CharField(
+                        choices=[
+                            ("system", "system"),
+                            ("socket", "one socket"),
+                            ("cores", "a slice of cores"),
+                            ("thread", "one thread"),
+                            ("shard", "one shard"),
+                            ("cluster", "cluster"),
+                        ],
+                        max_length=10,
+                    ),
+                ),
+                ("parameters", models.JSONField(blank=True, default=dict)),
+                ("assumed", models.JSONField(blank=True, default=list)),
+                ("fingerprint", models.CharField(editable=False, max_length=40)),
+                ("started_at", models.DateTimeField(blank=True, null=True)),
+                ("note", models.TextField(blank=True)),
+                (
+                    "state",
+                    models.CharField(
+                        choices=[
+                            ("draft", "draft"),
+                            ("pending", "in review"),
+                            ("scheduled", "scheduled"),
+                            ("published", "published"),
+                            ("withdrawn", "withdrawn"),
+                        ],
+                        default="draft",
+                        max_length=10,
+                    ),
+                ),
+                ("publish_at", models.DateTimeField(blank=True, null=True)),
+                ("published_at", models.DateTimeField(blank=True, null=True)),
+                ("reason", models.TextField(blank=True)),
+                ("not_ranked_because", models.CharField(blank=True, max_length=300)),
+                (
+                    "trust",
+                    models.PositiveSmallIntegerField(
+                        choices=[(1, "verified"), (2, "source"), (3, "vendor"), (4, "community")],
+                        default=4,
+                    ),
+                ),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                (
+                    "artefacts",
+                    models.ManyToManyField(blank=True, related_name="runs", to="results.artefact"),
+                ),
+                (
+                    "benchmark",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="runs",
+                        to="results.benchmark",
+                    ),
+                ),
+                (
+                    "created_by",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="runs",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "lab",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="runs",
+                        to="results.lab",
+                    ),
+                ),
+                (
+                    "supersedes",
+                    models.OneToOneField(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="superseded_by",
+                        to="results.run",
+                    ),
+                ),
+                (
+                    "setup",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="runs",
+                        to="results.setup",
+                    ),
+                ),
+                (
+                    "source",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="runs",
+                        to="results.source",
+                    ),
+                ),
             ],
             options={
-                'ordering': ('-id',),
+                "ordering": ("-id",),
             },
         ),
         migrations.CreateModel(
-            name='AuditEntry',
+            name="AuditEntry",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('at', models.DateTimeField(auto_now_add=True)),
-                ('actor_name', models.CharField(max_length=150)),
-                ('action', models.CharField(max_length=40)),
-                ('before', models.JSONField(default=dict)),
-                ('after', models.JSONField(default=dict)),
-                ('reason', models.TextField(blank=True)),
-                ('actor', models.ForeignKey(blank=True, db_constraint=False, null=True, on_delete=django.db.models.deletion.DO_NOTHING, related_name='+', to=settings.AUTH_USER_MODEL)),
-                ('run', models.ForeignKey(blank=True, db_constraint=False, null=True, on_delete=django.db.models.deletion.DO_NOTHING, related_name='audit', to='results.run')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("at", models.DateTimeField(auto_now_add=True)),
+                ("actor_name", models.CharField(max_length=150)),
+                ("action", models.CharField(max_length=40)),
+                ("before", models.JSONField(default=dict)),
+                ("after", models.JSONField(default=dict)),
+                ("reason", models.TextField(blank=True)),
+                (
+                    "actor",
+                    models.ForeignKey(
+                        blank=True,
+                        db_constraint=False,
+                        null=True,
+                        on_delete=django.db.models.deletion.DO_NOTHING,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "run",
+                    models.ForeignKey(
+                        blank=True,
+                        db_constraint=False,
+                        null=True,
+                        on_delete=django.db.models.deletion.DO_NOTHING,
+                        related_name="audit",
+                        to="results.run",
+                    ),
+                ),
             ],
             options={
-                'verbose_name_plural': 'audit entries',
-                'ordering': ('-id',),
+                "verbose_name_plural": "audit entries",
+                "ordering": ("-id",),
             },
         ),
         migrations.CreateModel(
-            name='List',
+            name="List",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('slug', models.SlugField(max_length=80, unique=True)),
-                ('title', models.CharField(max_length=200)),
-                ('date', models.CharField(blank=True, max_length=10)),
-                ('length', models.PositiveIntegerField()),
-                ('note', models.TextField(blank=True)),
-                ('metric', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='lists', to='results.metric')),
-                ('source', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='lists', to='results.source')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("slug", models.SlugField(max_length=80, unique=True)),
+                ("title", models.CharField(max_length=200)),
+                ("date", models.CharField(blank=True, max_length=10)),
+                ("length", models.PositiveIntegerField()),
+                ("note", models.TextField(blank=True)),
+                (
+                    "metric",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="lists",
+                        to="results.metric",
+                    ),
+                ),
+                (
+                    "source",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="lists",
+                        to="results.source",
+                    ),
+                ),
             ],
             options={
-                'ordering': ('slug',),
+                "ordering": ("slug",),
             },
         ),
         migrations.CreateModel(
-            name='Summary',
+            name="Summary",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('key', models.CharField(max_length=40, unique=True)),
-                ('version', models.CharField(blank=True, max_length=60)),
-                ('scope', models.CharField(choices=[('system', 'system'), ('socket', 'one socket'), ('cores', 'a slice of cores'), ('thread', 'one thread'), ('shard', 'one shard'), ('cluster', 'cluster')], max_length=10)),
-                ('fingerprint', models.CharField(max_length=40)),
-                ('variant', models.JSONField(default=dict)),
-                ('axis', models.JSONField(default=dict)),
-                ('scale', models.JSONField(default=dict)),
-                ('tracked', models.JSONField(default=dict)),
-                ('assumed', models.JSONField(default=list)),
-                ('ranked', models.BooleanField(default=True)),
-                ('n', models.PositiveIntegerField()),
-                ('ranges', models.PositiveIntegerField(default=0)),
-                ('nodes_seen', models.PositiveIntegerField(default=1)),
-                ('node_names', models.JSONField(default=list)),
-                ('median', models.FloatField(null=True)),
-                ('low', models.FloatField(null=True)),
-                ('high', models.FloatField(null=True)),
-                ('qualifier', models.CharField(choices=[('exact', 'exact'), ('approximate', 'approximate'), ('chart_only', 'in a chart caption only')], max_length=12)),
-                ('trust', models.PositiveSmallIntegerField(choices=[(1, 'verified'), (2, 'source'), (3, 'vendor'), (4, 'community')])),
-                ('newest', models.DateTimeField()),
-                ('cores', models.PositiveIntegerField(null=True)),
-                ('threads', models.PositiveIntegerField(null=True)),
-                ('nodes', models.PositiveIntegerField(null=True)),
-                ('watts', models.FloatField(null=True)),
-                ('samples', models.BinaryField(default=bytes)),
-                ('benchmark', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='summaries', to='results.benchmark')),
-                ('best_run', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='results.run')),
-                ('lab', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='summaries', to='results.lab')),
-                ('metric', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='summaries', to='results.metric')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("key", models.CharField(max_length=40, unique=True)),
+                ("version", models.CharField(blank=True, max_length=60)),
+                (
+                    "scope",
+                    models.CharField(
+                        choices=[
+                            ("system", "system"),
+                            ("socket", "one socket"),
+                            ("cores", "a slice of cores"),
+                            ("thread", "one thread"),
+                            ("shard", "one shard"),
+                            ("cluster", "cluster"),
+                        ],
+                        max_length=10,
+                    ),
+                ),
+                ("fingerprint", models.CharField(max_length=40)),
+                ("variant", models.JSONField(default=dict)),
+                ("axis", models.JSONField(default=dict)),
+                ("scale", models.JSONField(default=dict)),
+                ("tracked", models.JSONField(default=dict)),
+                ("assumed", models.JSONField(default=list)),
+                ("ranked", models.BooleanField(default=True)),
+                ("n", models.PositiveIntegerField()),
+                ("ranges", models.PositiveIntegerField(default=0)),
+                ("nodes_seen", models.PositiveIntegerField(default=1)),
+                ("node_names", models.JSONField(default=list)),
+                ("median", models.FloatField(null=True)),
+                ("low", models.FloatField(null=True)),
+                ("high", models.FloatField(null=True)),
+                (
+                    "qualifier",
+                    models.CharField(
+                        choices=[
+                            ("exact", "exact"),
+                            ("approximate", "approximate"),
+                            ("chart_only", "in a chart caption only"),
+                        ],
+                        max_length=12,
+                    ),
+                ),
+                (
+                    "trust",
+                    models.PositiveSmallIntegerField(
+                        choices=[(1, "verified"), (2, "source"), (3, "vendor"), (4, "community")]
+                    ),
+                ),
+                ("newest", models.DateTimeField()),
+                ("cores", models.PositiveIntegerField(null=True)),
+                ("threads", models.PositiveIntegerField(null=True)),
+                ("nodes", models.PositiveIntegerField(null=True)),
+                ("watts", models.FloatField(null=True)),
+                ("samples", models.BinaryField(default=bytes)),
+                (
+                    "benchmark",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="summaries",
+                        to="results.benchmark",
+                    ),
+                ),
+                (
+                    "best_run",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="+",
+                        to="results.run",
+                    ),
+                ),
+                (
+                    "lab",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="summaries",
+                        to="results.lab",
+                    ),
+                ),
+                (
+                    "metric",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="summaries",
+                        to="results.metric",
+                    ),
+                ),
             ],
             options={
-                'verbose_name_plural': 'summaries',
-                'ordering': ('id',),
+                "verbose_name_plural": "summaries",
+                "ordering": ("id",),
             },
         ),
         migrations.CreateModel(
-            name='Measurement',
+            name="Measurement",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('value', models.FloatField(blank=True, null=True)),
-                ('low', models.FloatField(blank=True, null=True)),
-                ('high', models.FloatField(blank=True, null=True)),
-                ('samples', models.JSONField(blank=True, null=True)),
-                ('qualifier', models.CharField(choices=[('exact', 'exact'), ('approximate', 'approximate'), ('chart_only', 'in a chart caption only')], default='exact', max_length=12)),
-                ('printed', models.CharField(blank=True, max_length=120)),
-                ('covers', models.JSONField(blank=True, default=list)),
-                ('line_from', models.PositiveIntegerField(blank=True, null=True)),
-                ('line_to', models.PositiveIntegerField(blank=True, null=True)),
-                ('note', models.TextField(blank=True)),
-                ('artefact', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='measurements', to='results.artefact')),
-                ('metric', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='measurements', to='results.metric')),
-                ('run', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='measurements', to='results.run')),
-                ('summary', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='measurements', to='results.summary')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("value", models.FloatField(blank=True, null=True)),
+                ("low", models.FloatField(blank=True, null=True)),
+                ("high", models.FloatField(blank=True, null=True)),
+                ("samples", models.JSONField(blank=True, null=True)),
+                (
+                    "qualifier",
+                    models.CharField(
+                        choices=[
+                            ("exact", "exact"),
+                            ("approximate", "approximate"),
+                            ("chart_only", "in a chart caption only"),
+                        ],
+                        default="exact",
+                        max_length=12,
+                    ),
+                ),
+                ("printed", models.CharField(blank=True, max_length=120)),
+                ("covers", models.JSONField(blank=True, default=list)),
+                ("line_from", models.PositiveIntegerField(blank=True, null=True)),
+                ("line_to", models.PositiveIntegerField(blank=True, null=True)),
+                ("note", models.TextField(blank=True)),
+                (
+                    "artefact",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="measurements",
+                        to="results.artefact",
+                    ),
+                ),
+                (
+                    "metric",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="measurements",
+                        to="results.metric",
+                    ),
+                ),
+                (
+                    "run",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="measurements",
+                        to="results.run",
+                    ),
+                ),
+                (
+                    "summary",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="measurements",
+                        to="results.summary",
+                    ),
+                ),
             ],
             options={
-                'ordering': ('id',),
+                "ordering": ("id",),
             },
         ),
         migrations.CreateModel(
-            name='System',
+            name="System",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('slug', models.SlugField(max_length=80, unique=True)),
-                ('name', models.CharField(max_length=120)),
-                ('vendor', models.CharField(blank=True, max_length=60)),
-                ('sockets', models.PositiveIntegerField(blank=True, null=True, validators=[django.core.validators.MinValueValidator(1), django.core.validators.MaxValueValidator(100000)])),
-                ('memory_config', models.CharField(blank=True, max_length=120)),
-                ('memory_type', models.CharField(blank=True, max_length=40)),
-                ('memory_mts', models.PositiveIntegerField(blank=True, null=True, verbose_name='memory MT/s')),
-                ('memory_channels', models.PositiveIntegerField(blank=True, null=True, validators=[django.core.validators.MinValueValidator(1), django.core.validators.MaxValueValidator(100000)])),
-                ('memory_gb', models.FloatField(blank=True, null=True, validators=[django.core.validators.MinValueValidator(0), django.core.validators.MaxValueValidator(1000000000)])),
-                ('peak_gbs', models.FloatField(blank=True, null=True, validators=[django.core.validators.MinValueValidator(0), django.core.validators.MaxValueValidator(1000000000)])),
-                ('peak_gbs_per_socket', models.FloatField(blank=True, null=True, validators=[django.core.validators.MinValueValidator(0), django.core.validators.MaxValueValidator(1000000000)])),
-                ('storage_device', models.CharField(blank=True, max_length=120)),
-                ('storage_link', models.CharField(blank=True, max_length=60)),
-                ('firmware', models.CharField(blank=True, max_length=80)),
-                ('firmware_profile', models.CharField(blank=True, max_length=80)),
-                ('price_usd', models.FloatField(blank=True, null=True, validators=[django.core.validators.MinValueValidator(0), django.core.validators.MaxValueValidator(1000000000)])),
-                ('extra', models.JSONField(blank=True, default=dict)),
-                ('inferred', models.JSONField(blank=True, default=dict)),
-                ('note', models.TextField(blank=True)),
-                ('members', models.ManyToManyField(blank=True, related_name='groups', to='results.system')),
-                ('processor', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='systems', to='results.processor')),
-                ('source', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='systems', to='results.source')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("slug", models.SlugField(max_length=80, unique=True)),
+                ("name", models.CharField(max_length=120)),
+                ("vendor", models.CharField(blank=True, max_length=60)),
+                (
+                    "sockets",
+                    models.PositiveIntegerField(
+                        blank=True,
+                        null=True,
+                        validators=[
+                            django.core.validators.MinValueValidator(1),
+                            django.core.validators.MaxValueValidator(100000),
+                        ],
+                    ),
+                ),
+                ("memory_config", models.CharField(blank=True, max_length=120)),
+                ("memory_type", models.CharField(blank=True, max_length=40)),
+                (
+                    "memory_mts",
+                    models.PositiveIntegerField(blank=True, null=True, verbose_name="memory MT/s"),
+                ),
+                (
+                    "memory_channels",
+                    models.PositiveIntegerField(
+                        blank=True,
+                        null=True,
+                        validators=[
+                            django.core.validators.MinValueValidator(1),
+                            django.core.validators.MaxValueValidator(100000),
+                        ],
+                    ),
+                ),
+                (
+                    "memory_gb",
+                    models.FloatField(
+                        blank=True,
+                        null=True,
+                        validators=[
+                            django.core.validators.MinValueValidator(0),
+                            django.core.validators.MaxValueValidator(1000000000),
+                        ],
+                    ),
+                ),
+                (
+                    "peak_gbs",
+                    models.FloatField(
+                        blank=True,
+                        null=True,
+                        validators=[
+                            django.core.validators.MinValueValidator(0),
+                            django.core.validators.MaxValueValidator(1000000000),
+                        ],
+                    ),
+                ),
+                (
+                    "peak_gbs_per_socket",
+                    models.FloatField(
+                        blank=True,
+                        null=True,
+                        validators=[
+                            django.core.validators.MinValueValidator(0),
+                            django.core.validators.MaxValueValidator(1000000000),
+                        ],
+                    ),
+                ),
+                ("storage_device", models.CharField(blank=True, max_length=120)),
+                ("storage_link", models.CharField(blank=True, max_length=60)),
+                ("firmware", models.CharField(blank=True, max_length=80)),
+                ("firmware_profile", models.CharField(blank=True, max_length=80)),
+                (
+                    "price_usd",
+                    models.FloatField(
+                        blank=True,
+                        null=True,
+                        validators=[
+                            django.core.validators.MinValueValidator(0),
+                            django.core.validators.MaxValueValidator(1000000000),
+                        ],
+                    ),
+                ),
+                ("extra", models.JSONField(blank=True, default=dict)),
+                ("inferred", models.JSONField(blank=True, default=dict)),
+                ("note", models.TextField(blank=True)),
+                (
+                    "members",
+                    models.ManyToManyField(blank=True, related_name="groups", to="results.system"),
+                ),
+                (
+                    "processor",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="systems",
+                        to="results.processor",
+                    ),
+                ),
+                (
+                    "source",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="systems",
+                        to="results.source",
+                    ),
+                ),
             ],
             options={
-                'ordering': ('name', 'slug'),
+                "ordering": ("name", "slug"),
             },
         ),
         migrations.AddField(
-            model_name='summary',
-            name='system',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='summaries', to='results.system'),
+            model_name="summary",
+            name="system",
+            field=models.ForeignKey(
+                on_delete=django.db.models.deletion.CASCADE,
+                related_name="summaries",
+                to="results.system",
+            ),
         ),
         migrations.AddField(
-            model_name='run',
-            name='system',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='runs', to='results.system'),
+            model_name="run",
+            name="system",
+            field=models.ForeignKey(
+                on_delete=django.db.models.deletion.PROTECT,
+                related_name="runs",
+                to="results.system",
+            ),
         ),
         migrations.CreateModel(
-            name='ListEntry',
+            name="ListEntry",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('rank', models.PositiveIntegerField()),
-                ('label', models.CharField(max_length=120)),
-                ('value', models.FloatField()),
-                ('scope', models.CharField(blank=True, max_length=10)),
-                ('parameters', models.JSONField(blank=True, default=dict)),
-                ('list', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='entries', to='results.list')),
-                ('system', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='list_entries', to='results.system')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("rank", models.PositiveIntegerField()),
+                ("label", models.CharField(max_length=120)),
+                ("value", models.FloatField()),
+                ("scope", models.CharField(blank=True, max_length=10)),
+                ("parameters", models.JSONField(blank=True, default=dict)),
+                (
+                    "list",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="entries",
+                        to="results.list",
+                    ),
+                ),
+                (
+                    "system",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="list_entries",
+                        to="results.system",
+                    ),
+                ),
             ],
             options={
-                'verbose_name_plural': 'list entries',
-                'ordering': ('list', 'rank', 'id'),
+                "verbose_name_plural": "list entries",
+                "ordering": ("list", "rank", "id"),
             },
         ),
         migrations.AddConstraint(
-            model_name='membership',
-            constraint=models.UniqueConstraint(fields=('lab', 'user'), name='one_membership'),
+            model_name="membership",
+            constraint=models.UniqueConstraint(fields=("lab", "user"), name="one_membership"),
         ),
         migrations.AddConstraint(
-            model_name='metric',
-            constraint=models.UniqueConstraint(fields=('benchmark', 'workload', 'name'), name='one_metric'),
+            model_name="metric",
+            constraint=models.UniqueConstraint(
+                fields=("benchmark", "workload", "name"), name="one_metric"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='measurement',
-            constraint=models.UniqueConstraint(fields=('run', 'metric'), name='one_value_a_metric'),
+            model_name="measurement",
+            constraint=models.UniqueConstraint(fields=("run", "metric"), name="one_value_a_metric"),
         ),
         migrations.AddConstraint(
-            model_name='measurement',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('high__isnull', True), ('low__isnull', True), ('value__isnull', False)), models.Q(('low__isnull', False), ('value__isnull', True)), models.Q(('high__isnull', False), ('value__isnull', True)), _connector='OR'), name='a_value_or_a_range'),
+            model_name="measurement",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    models.Q(
+                        ("high__isnull", True), ("low__isnull", True), ("value__isnull", False)
+                    ),
+                    models.Q(("low__isnull", False), ("value__isnull", True)),
+                    models.Q(("high__isnull", False), ("value__isnull", True)),
+                    _connector="OR",
+                ),
+                name="a_value_or_a_range",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='measurement',
-            constraint=models.CheckConstraint(condition=models.Q(('low__isnull', True), ('high__isnull', True), ('low__lte', models.F('high')), _connector='OR'), name='range_is_in_order'),
+            model_name="measurement",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    ("low__isnull", True),
+                    ("high__isnull", True),
+                    ("low__lte", models.F("high")),
+                    _connector="OR",
+                ),
+                name="range_is_in_order",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='measurement',
-            constraint=models.CheckConstraint(condition=models.Q(('value__isnull', True), models.Q(('value__gte', -1e+300), ('value__lte', 1e+300)), _connector='OR'), name='value_is_finite'),
+            model_name="measurement",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    ("value__isnull", True),
+                    models.Q(("value__gte", -1e300), ("value__lte", 1e300)),
+                    _connector="OR",
+                ),
+                name="value_is_finite",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='measurement',
-            constraint=models.CheckConstraint(condition=models.Q(('line_from__isnull', True), ('line_from__lte', models.F('line_to')), _connector='OR'), name='lines_are_in_order'),
+            model_name="measurement",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    ("line_from__isnull", True),
+                    ("line_from__lte", models.F("line_to")),
+                    _connector="OR",
+                ),
+                name="lines_are_in_order",
+            ),
         ),
         migrations.AddIndex(
-            model_name='summary',
-            index=models.Index(fields=['system', 'benchmark'], name='summary_system_benchmark'),
+            model_name="summary",
+            index=models.Index(fields=["system", "benchmark"], name="summary_system_benchmark"),
         ),
         migrations.AddIndex(
-            model_name='summary',
-            index=models.Index(fields=['benchmark', 'metric'], name='summary_metric'),
+            model_name="summary",
+            index=models.Index(fields=["benchmark", "metric"], name="summary_metric"),
         ),
         migrations.AddConstraint(
-            model_name='summary',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('median__isnull', False), ('n__gt', 0)), models.Q(('median__isnull', True), ('n', 0)), _connector='OR'), name='summary_has_values_or_a_range'),
+            model_name="summary",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    models.Q(("median__isnull", False), ("n__gt", 0)),
+                    models.Q(("median__isnull", True), ("n", 0)),
+                    _connector="OR",
+                ),
+                name="summary_has_values_or_a_range",
+            ),
         ),
         migrations.AddIndex(
-            model_name='run',
-            index=models.Index(fields=['state', '-id'], name='run_state'),
+            model_name="run",
+            index=models.Index(fields=["state", "-id"], name="run_state"),
         ),
         migrations.AddIndex(
-            model_name='run',
-            index=models.Index(fields=['system', 'benchmark', 'state'], name='run_system_benchmark'),
+            model_name="run",
+            index=models.Index(
+                fields=["system", "benchmark", "state"], name="run_system_benchmark"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='run',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('state', 'scheduled'), _negated=True), ('publish_at__isnull', False), _connector='OR'), name='scheduled_run_has_a_date'),
+            model_name="run",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    models.Q(("state", "scheduled"), _negated=True),
+                    ("publish_at__isnull", False),
+                    _connector="OR",
+                ),
+                name="scheduled_run_has_a_date",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='run',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('state', 'published'), _negated=True), ('published_at__isnull', False), _connector='OR'), name='published_run_has_a_date'),
+            model_name="run",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    models.Q(("state", "published"), _negated=True),
+                    ("published_at__isnull", False),
+                    _connector="OR",
+                ),
+                name="published_run_has_a_date",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='run',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('state', 'withdrawn'), _negated=True), models.Q(('reason', ''), _negated=True), _connector='OR'), name='withdrawn_run_has_a_reason'),
+            model_name="run",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    models.Q(("state", "withdrawn"), _negated=True),
+                    models.Q(("reason", ""), _negated=True),
+                    _connector="OR",
+                ),
+                name="withdrawn_run_has_a_reason",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='run',
-            constraint=models.CheckConstraint(condition=models.Q(('supersedes__isnull', True), models.Q(('supersedes', models.F('id')), _negated=True), _connector='OR'), name='run_does_not_supersede_itself'),
+            model_name="run",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    ("supersedes__isnull", True),
+                    models.Q(("supersedes", models.F("id")), _negated=True),
+                    _connector="OR",
+                ),
+                name="run_does_not_supersede_itself",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='listentry',
-            constraint=models.UniqueConstraint(fields=('list', 'rank', 'label'), name='one_list_entry'),
+            model_name="listentry",
+            constraint=models.UniqueConstraint(
+                fields=("list", "rank", "label"), name="one_list_entry"
+            ),
         ),
     ]

@@ -9,6 +9,7 @@ from results.models.loaded import Loaded
 from results.models.provenance import Artefact, Source
 from results.models.runs import Measurement, Qualifier, Run, Scope, Trust
 from results.models.setups import Setup
+from results.models.stamp import Stamp
 from results.models.summaries import Summary
 
 __all__ = [
@@ -30,6 +31,7 @@ __all__ = [
     "Scope",
     "Setup",
     "Source",
+    "Stamp",
     "Summary",
     "System",
     "Trust",

@@ -16,6 +16,7 @@ from django.views.decorators.http import require_safe
 from results import catalogue, listings, units
 from results.bars import percent_of
 from results.catalogue import base
+from results.kept import kept
 from results.league import Entry, League, Placed, leagues, place_in_leagues, place_in_lists
 from results.listings import Tally
 from results.models import Benchmark, List, Metric
@@ -33,6 +34,7 @@ class Described:
 
 
 @require_safe
+@kept
 def index(request: HttpRequest) -> HttpResponse:
     tallies = listings.benchmark_tallies()
     by_category: dict[str, list[Described]] = {name: [] for name in base.CATEGORIES}
@@ -134,6 +136,7 @@ class MetricPage:
 
 
 @require_safe
+@kept
 def detail(request: HttpRequest, slug: str) -> HttpResponse:
     benchmark = get_object_or_404(Benchmark, slug=slug)
     described = catalogue.get(slug)

@@ -16,6 +16,7 @@ from django.views.decorators.http import require_safe
 from results import catalogue, cellwords, charts, findings, forms, panels, queries, wording
 from results.compare import CompareError, Row, Table, compare_systems
 from results.display import display
+from results.kept import kept
 from results.models import Comparison, Lab, Source, System
 from results.request import Defaults, State, address, read_state
 
@@ -23,6 +24,7 @@ LONGEST_SEARCH = 100
 
 
 @require_safe
+@kept
 def compare(request: HttpRequest) -> HttpResponse:
     """Systems side by side. The address is the whole state; what is wrong with it is said."""
     query = request.GET.copy()

@@ -11,6 +11,7 @@ from django.views.decorators.http import require_safe
 from results import findings, listings, queries
 from results.bars import BarFigure, Length, bar_figure
 from results.compare import Column, CompareError, Table, compare_systems
+from results.kept import kept
 from results.leads import Lead, leads
 from results.models import Comparison, Source, System
 from results.wording import Figures, row_figures
@@ -52,6 +53,7 @@ class Front:
 
 
 @require_safe
+@kept
 def home(request: HttpRequest) -> HttpResponse:
     front = _front()
     counts = listings.figure_counts(column.system.pk for column in front.columns)

@@ -15,6 +15,7 @@ from results import listings, queries
 from results.catalogue.base import CATEGORIES
 from results.compare import Cell, Row, compare_systems
 from results.facts import system_facts_table
+from results.kept import kept
 from results.models import System
 from results.wording import Figures, row_figures
 
@@ -101,6 +102,7 @@ def _address(request: HttpRequest) -> str:
 
 
 @require_safe
+@kept
 def detail(request: HttpRequest, slug: str) -> HttpResponse:
     system = get_object_or_404(
         queries.systems().select_related("source").prefetch_related("members__processor"),
