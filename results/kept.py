@@ -23,16 +23,17 @@ Page = tuple[dict[str, str], bytes]
 LARGEST = 2_000_000  # bytes before compression
 
 
-def kept(view: View) -> View:
-    """Keep a view's answers to readers who are not signed in, compressed, by address.
+def kept(view: View, *, the_same_for_all: bool = False) -> View:
+    """Keep a view's answers, compressed, by address; the key holds `freshness.mark()`.
 
-    Only whole answers of status 200 that set no cookie are kept. The key holds
-    `freshness.mark()`, so a change shows at once.
+    Only whole answers of status 200 that set no cookie are kept. Readers who are signed
+    in get answers of their own, unless the view gives all the same.
     """
 
     @wraps(view)
     def answer(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
-        if request.method != "GET" or settings.SESSION_COOKIE_NAME in request.COOKIES:
+        known = settings.SESSION_COOKIE_NAME in request.COOKIES and not the_same_for_all
+        if request.method != "GET" or known:
             return view(request, *args, **kwargs)
         cache, key = caches["pages"], _key(request)
         page = cache.get(key)
@@ -42,7 +43,11 @@ def kept(view: View) -> View:
             if page is None:
                 return response
             cache.set(key, page)
-        return _response(request, page)
+        response = _response(request, page)
+        patch_vary_headers(response, ["Accept-Encoding", "Accept-Language"])
+        if not the_same_for_all:
+            patch_vary_headers(response, ["Cookie"])
+        return response
 
     return answer
 
@@ -70,5 +75,4 @@ def _response(request: HttpRequest, page: Page) -> HttpResponse:
     response = HttpResponse(body if packed else gzip.decompress(body), headers=headers)
     if packed:
         response["Content-Encoding"] = "gzip"
-    patch_vary_headers(response, ["Accept-Encoding", "Cookie", "Accept-Language"])
     return response

@@ -16,16 +16,25 @@ WARM_UP = 1
 
 
 def measure(remotes: Mapping[int, Remote], rounds: int) -> list[Line]:
-    """Lines for page and API; `remotes` by what they store, the smallest first."""
+    """Lines for page and API, made anew for each request and kept from an earlier one.
+
+    `remotes` are by what they store, the smallest first.
+    """
     lines = []
     for name, path in PATHS.items():
-        lines += _measure(name, path + compare_query(), remotes, rounds)
+        for anew in (True, False):
+            full_name = f"{name}, {'made anew' if anew else 'kept'}"
+            lines += _measure(full_name, path + compare_query(), remotes, rounds, anew=anew)
     return lines
 
 
-def _measure(name: str, path: str, remotes: Mapping[int, Remote], rounds: int) -> list[Line]:
-    queries = {size: remote.ask("count_queries", path=path) for size, remote in remotes.items()}
-    seconds = _interleaved(path, remotes, rounds)
+def _measure(
+    name: str, path: str, remotes: Mapping[int, Remote], rounds: int, *, anew: bool
+) -> list[Line]:
+    seconds = _interleaved(path, remotes, rounds, anew=anew)
+    queries = {
+        size: remote.ask("count_queries", path=path, anew=anew) for size, remote in remotes.items()
+    }
     smallest, *others = remotes
     base = median(seconds[smallest])
     lines = [
@@ -41,13 +50,13 @@ def _measure(name: str, path: str, remotes: Mapping[int, Remote], rounds: int) -
 
 
 def _interleaved(
-    path: str, remotes: Mapping[int, Remote], rounds: int
+    path: str, remotes: Mapping[int, Remote], rounds: int, *, anew: bool
 ) -> Mapping[int, Sequence[float]]:
     """Seconds of each request by size; the sizes take turns, so that a slower minute hits all."""
     seconds: dict[int, list[float]] = {size: [] for size in remotes}
     for turn in range(WARM_UP + rounds):
         for size, remote in remotes.items():
-            taken = remote.ask("get", path=path)
+            taken = remote.ask("get", path=path, anew=anew)
             if turn >= WARM_UP:
                 seconds[size].append(taken)
     return seconds

@@ -129,7 +129,12 @@ def _run(
     }
 
 
-def compare_query() -> str:
-    """The query string that sets COLUMNS systems side by side in the 40 shown metrics."""
+def compare_query(*, baseline: int = 0, per: str = "total") -> str:
+    """The query string that sets COLUMNS systems side by side in the 40 shown metrics.
+
+    `baseline` is a system's number; other ones, and other normalisations, are other pages.
+    """
     systems = [f"system={system_slug(number)}" for number in range(COLUMNS)]
-    return "?" + "&".join([*systems, *(f"benchmark={slug}" for slug in SHOWN)])
+    benchmarks = [f"benchmark={slug}" for slug in SHOWN]
+    asked = [*systems, *benchmarks, f"baseline={system_slug(baseline % COLUMNS)}", f"per={per}"]
+    return "?" + "&".join(asked)

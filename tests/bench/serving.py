@@ -38,7 +38,6 @@ IMPORTS = re.compile(r"""(?:\bfrom|\bimport|@import)\s*\(?\s*(?:url\()?["']([^"'
 PAGES = (
     "/",
     "/compare/",
-    f"/compare/{compare_query()}",
     "/systems/",
     f"/systems/{system_slug(0)}/",
     "/benchmarks/",
@@ -47,6 +46,7 @@ PAGES = (
     "/api/v1/compare/",
     "/api/v1/measurements/",
 )
+PER = ("total", "core", "thread", "socket", "watt", "peak", "price")
 
 
 @dataclass(frozen=True)
@@ -97,10 +97,10 @@ def fetch(address: str) -> Fetched:
 
 
 def memory(address: str, master: psutil.Process, rounds: int) -> list[Line]:
-    """Lines for proportional set sizes after `rounds` times all PAGES, eight at a time."""
+    """Lines for proportional set sizes after `rounds` times all pages, eight at a time."""
     with ThreadPoolExecutor(8) as threads:
-        for _ in range(rounds):
-            list(threads.map(lambda page: fetch(address + page), PAGES))
+        for turn in range(rounds):
+            list(threads.map(lambda page: fetch(address + page), _pages(turn)))
     workers = [worker.memory_full_info().pss / MB for worker in master.children()]
     own = master.memory_full_info().pss / MB
     parts = " + ".join(f"{size:.0f}" for size in workers)
@@ -114,6 +114,12 @@ def memory(address: str, master: psutil.Process, rounds: int) -> list[Line]:
             remark=f"{parts} MB; with gunicorn's master {sum(workers) + own:.0f} MB",
         )
     ]
+
+
+def _pages(turn: int) -> list[str]:
+    """PAGES, and comparisons that no other turn asks for, so that none is a kept one."""
+    query = compare_query(baseline=turn, per=PER[turn % len(PER)])
+    return [*PAGES, f"/compare/{query}", f"/api/v1/compare/{query}"]
 
 
 def page_size(address: str) -> list[Line]:

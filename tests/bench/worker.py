@@ -14,6 +14,7 @@ import sys
 import time
 import traceback
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ import django
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "benchhub.settings")
 django.setup()
 
+from django.core.cache import caches  # noqa: E402
 from django.core.management import call_command  # noqa: E402
 from django.db import connection  # noqa: E402
 from django.test import Client  # noqa: E402
@@ -65,8 +67,13 @@ def _database() -> str:
     return str(connection.settings_dict["NAME"])
 
 
-def get(path: str) -> float:
-    """How long a GET takes, from the request to the whole answer in hand."""
+def get(path: str, anew: bool) -> float:
+    """How long a GET takes, from the request to the whole answer in hand.
+
+    `anew`: the page is made for this request, as if something had just changed; else it
+    may be one that was kept.
+    """
+    _forget(anew)
     start = time.perf_counter()
     status = _get(path)
     seconds = time.perf_counter() - start
@@ -74,16 +81,28 @@ def get(path: str) -> float:
     return seconds
 
 
-def count_queries(path: str) -> int:
-    """How many queries a GET takes."""
+def count_queries(path: str, anew: bool) -> int:
+    """How many queries a GET takes; `anew` as in `get`."""
+    _forget(anew)
     with CaptureQueriesContext(connection) as context:
         status = _get(path)
     _require_ok(status, path)
     return len(context)
 
 
+def _forget(anew: bool) -> None:
+    if anew:
+        caches["pages"].clear()
+
+
+@cache
+def _client() -> Client:
+    """One for all requests: each new one loads the middleware anew."""
+    return Client(SERVER_NAME="localhost")
+
+
 def _get(path: str) -> int:
-    response = Client(SERVER_NAME="localhost").get(path)
+    response = _client().get(path)
     if response.streaming:
         b"".join(response)
     return response.status_code
