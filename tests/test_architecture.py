@@ -13,21 +13,11 @@ ROOT = Path(__file__).parents[1]
 FLOORS = (
     ("catalogue", "chunks", "hints"),
     ("models", "bundle", "units", "roles", "artefacts"),
-    ("queries", "freshness", "merging", "summaries", "sync"),
+    ("queries", "freshness", "summaries", "sync"),
     ("services", "export", "ingest", "compare"),
-    ("wording", "request", "findings", "scales", "leads", "facts", "listings", "league"),
-    (
-        "kept",
-        "charts",
-        "panels",
-        "cellwords",
-        "bars",
-        "display",
-        "markup",
-        "evidence",
-        "runpage",
-        "forms",
-    ),
+    ("wording", "request"),
+    ("charts", "kept"),
+    ("pages",),
     ("views", "api", "admin", "templatetags", "management", "urls", "apps"),
 )
 FLOOR = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}

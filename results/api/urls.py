@@ -19,9 +19,15 @@ router.register("measurements", runs.MeasurementViewSet, "api-measurement")
 router.register("comparisons", comparisons.ComparisonViewSet, "api-comparison")
 router.register("lists", comparisons.ListViewSet, "api-list")
 
+compare = kept(comparisons.CompareView.as_view(), the_same_for_all=True)
+
 urlpatterns = [
     path("", root.RootView.as_view(router=router), name="api-root"),
-    path("compare/", kept(comparisons.CompareView.as_view(), the_same_for_all=True), name="api-compare"),
+    path(
+        "compare/",
+        kept(comparisons.CompareView.as_view(), the_same_for_all=True),
+        name="api-compare",
+    ),
     path("compare.csv", comparisons.CompareCsvView.as_view(), name="api-compare-csv"),
     path("", include(router.urls)),
     re_path(r"", root.NothingView.as_view(), name="api-nothing"),

@@ -13,9 +13,9 @@ from results.bundle.problems import Finding
 from results.chunks import chunks
 from results.ingest.check import Reading, Ready, Typed
 from results.ingest.parts import Parts
-from results.merging import Entry, Place, Shape, add, entries
 from results.models import Benchmark, Lab, Measurement, Metric, Run, System
 from results.summaries import POWER, groups, shape_of, system_facts
+from results.summaries.merging import Entry, Place, Shape, add, entries
 
 
 @dataclass(slots=True)

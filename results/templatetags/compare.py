@@ -8,8 +8,8 @@ from django import template
 from django.utils.html import escape, format_html
 from django.utils.safestring import SafeString, mark_safe
 
-from results import markup
 from results.compare import Column
+from results.pages import markup
 
 register = template.Library()
 

@@ -13,13 +13,14 @@ from django.shortcuts import get_object_or_404, render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
-from results import catalogue, listings, units
-from results.bars import percent_of
+from results import catalogue, units
 from results.catalogue import base
+from results.charts.bars import percent_of
 from results.kept import kept
-from results.league import Entry, League, Placed, leagues, place_in_leagues, place_in_lists
-from results.listings import Tally
 from results.models import Benchmark, List, Metric
+from results.pages.league import Entry, League, Placed, leagues, place_in_leagues, place_in_lists
+from results.queries import listings
+from results.queries.listings import Tally
 from results.wording import Figures, figures
 
 LONGEST_NUMBER = 40

@@ -13,12 +13,15 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from django.views.decorators.http import require_safe
 
-from results import catalogue, cellwords, charts, findings, forms, panels, queries, wording
+from results import catalogue, charts, queries, wording
+from results.charts import panels
 from results.compare import CompareError, Row, Table, compare_systems
-from results.display import display
 from results.kept import kept
 from results.models import Comparison, Lab, Source, System
+from results.pages import forms
+from results.pages.display import display
 from results.request import Defaults, State, address, read_state
+from results.wording import cellwords, findings
 
 LONGEST_SEARCH = 100
 

@@ -8,13 +8,14 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
-from results import findings, listings, queries
-from results.bars import BarFigure, Length, bar_figure
+from results import queries
+from results.charts.bars import BarFigure, Length, bar_figure
 from results.compare import Column, CompareError, Table, compare_systems
 from results.kept import kept
-from results.leads import Lead, leads
 from results.models import Comparison, Source, System
-from results.wording import Figures, row_figures
+from results.pages.leads import Lead, leads
+from results.queries import listings
+from results.wording import Figures, findings, row_figures
 
 
 @dataclass(frozen=True)

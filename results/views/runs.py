@@ -9,11 +9,11 @@ from django.http import FileResponse, Http404, HttpRequest, HttpResponse, HttpRe
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
-from results import listings, runpage
 from results.artefacts import path_of
-from results.evidence import Log, read_log
 from results.models import Artefact, Run
-from results.queries import visible_runs
+from results.pages import runpage
+from results.pages.evidence import Log, read_log
+from results.queries import listings, visible_runs
 
 MOST_FILES = 8  # files of a run whose lines are shown; the others can be fetched
 

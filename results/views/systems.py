@@ -11,12 +11,13 @@ from django.shortcuts import get_object_or_404, render
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_safe
 
-from results import listings, queries
+from results import queries
 from results.catalogue.base import CATEGORIES
 from results.compare import Cell, Row, compare_systems
-from results.facts import system_facts_table
 from results.kept import kept
 from results.models import System
+from results.pages.facts import system_facts_table
+from results.queries import listings
 from results.wording import Figures, row_figures
 
 PAGE_SIZE = 50

@@ -17,8 +17,8 @@ from django.db.models import Max, Model
 
 from results.bundle import read_bundle
 from results.ingest import ingest_bundle
-from results.merging import write_samples
 from results.models import Lab, Measurement, Run
+from results.summaries.merging import write_samples
 from tests.bench.sample import LAB, Shape, make_bundle
 
 STEPS = "WITH RECURSIVE step(k) AS (SELECT 1 UNION ALL SELECT k + 1 FROM step WHERE k < %s)"

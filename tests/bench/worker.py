@@ -35,6 +35,7 @@ from tests.bench.fill import fill, ingest  # noqa: E402
 from tests.bench.sample import Shape, make_bundle  # noqa: E402
 
 KEPT = ".kept"
+LONGEST_TRACE = 4_000
 
 
 def migrate() -> None:
@@ -158,7 +159,7 @@ def main() -> None:
             answer = {"answer": DOES[request.pop("do")](**request)}
         except Exception:
             # The parent reports it.
-            answer = {"error": traceback.format_exc()}
+            answer = {"error": traceback.format_exc()[-LONGEST_TRACE:]}
         answers.write(json.dumps(answer) + "\n")
         answers.flush()
 

@@ -11,9 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from results import cellwords, charts, panels, scales
+from results import charts
+from results.charts import panels, scales
 from results.compare import Column, Table, compare_systems
 from results.models import System
+from results.wording import cellwords
 from tests.results.made import near, run, store, system
 
 pytestmark = pytest.mark.django_db

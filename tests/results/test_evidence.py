@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from results import artefacts, evidence
-from results.evidence import Log, read_log
+from results import artefacts
 from results.models import Artefact
+from results.pages import evidence
+from results.pages.evidence import Log, read_log
 from tests.results.pages import LOG, run_with_log
 
 pytestmark = pytest.mark.django_db

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from results import findings
 from results.compare import Table, compare_systems
+from results.wording import findings
 from tests.results.made import run, store, system
 from tests.results.test_charts import EPYC, SIX, VERA
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from results import catalogue, listings
-from results.league import League, leagues, place_in_leagues, place_in_lists
+from results import catalogue
 from results.models import Metric, Run
+from results.pages.league import League, leagues, place_in_leagues, place_in_lists
+from results.queries import listings
 from results.services import edit_not_ranked
 from tests.results.made import run, store, system
 

@@ -14,10 +14,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from results import sync
-from results.merging import read_samples, write_samples
 from results.models import Loaded, Measurement, Run, Summary, System, Trust
 from results.services import edit_not_ranked, publish, refresh_systems, withdraw
 from results.summaries import rebuild
+from results.summaries.merging import read_samples, write_samples
 from tests.results.bundles import OTHER, SYSTEM, bundle, ingest, measurement, run
 
 pytestmark = pytest.mark.django_db

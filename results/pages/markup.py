@@ -13,8 +13,8 @@ from django.utils.html import escape
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext as _
 
-from results.display import Entry, Shown
-from results.panels import Bar, Figure, Group, Line, Panel
+from results.charts.panels import Bar, Figure, Group, Line, Panel
+from results.pages.display import Entry, Shown
 
 
 def cells(entry: Entry) -> SafeString:

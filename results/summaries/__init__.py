@@ -11,9 +11,9 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from results.catalogue.base import Benchmark, Value
 from results.chunks import chunks
 from results.freshness import touch
-from results.merging import Entry, Place, Shape, add, entries
 from results.models import Measurement, Run, Summary, System
 from results.roles import Roles, fingerprint, tracked_values
+from results.summaries.merging import Entry, Place, Shape, add, entries
 
 POWER = "power"
 

@@ -9,9 +9,9 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from results import catalogue
-from results.bars import percent_of
 from results.catalogue import base
 from results.catalogue.setup import BASE
+from results.charts.bars import percent_of
 from results.models import Measurement, Qualifier, Run
 from results.wording import Figures, figures, qualified, run_words, trust_words, unit_words
 

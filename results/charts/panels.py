@@ -8,11 +8,12 @@ from typing import Any, Literal
 
 from django.utils.translation import gettext as _
 
-from results import cellwords, findings, wording
+from results import wording
 from results.catalogue.base import Benchmark, Parameter
+from results.charts.scales import Axis, ends_of, round_axis
 from results.compare import Cell, Column, Row, Table
 from results.compare.factors import natural
-from results.scales import Axis, ends_of, round_axis
+from results.wording import cellwords, findings
 
 COLOURS = 6
 EMPTY_AXIS = Axis(1.0, (0.0, 1.0))

@@ -10,10 +10,11 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from results import findings, wording
+from results import wording
 from results.catalogue.base import Benchmark, Value
 from results.compare import Cell, Column, Row, Table
 from results.models import Qualifier
+from results.wording import findings
 
 NAME_WIDTH = 24  # characters of a line of a system's name beside its bar
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from html import escape
 from typing import Any
 
-from results.panels import Bar, Group, Line, Panel
+from results.charts.panels import Bar, Group, Line, Panel
 
 Dict = dict[str, Any]
 

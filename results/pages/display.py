@@ -9,10 +9,12 @@ from django.utils.text import slugify
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from results import cellwords, findings, scales, wording
+from results import wording
 from results.catalogue.base import CATEGORIES
+from results.charts import scales
 from results.compare import Cell, Column, Row, Table
 from results.models import Qualifier
+from results.wording import cellwords, findings
 
 MOST_NAMED = 6  # columns without a value that a row's block names
 MOST_COLUMNS = 8  # beside each other; with more a row is a block of bars, as on a phone
