@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from hashlib import sha256
 from typing import Any
 
 import pytest
@@ -14,6 +15,19 @@ from results.models import Run
 LAB = "storagereview"
 SYSTEM = "nvidia-mgx-vera-c2"
 OTHER = "dell-r7725-epyc-9965"
+
+LOG = b"STREAM\nTriad: 100\n"
+FILE = {"name": "stream.log", "sha256": sha256(LOG).hexdigest(), "size": len(LOG)}
+NEW_SYSTEM = {
+    "slug": "box",
+    "name": "Box One",
+    "processor": "cpu-x",
+    "sockets": 2,
+    "memory": {"channels": 24, "speed_mts": 6400},
+    "storage": {"link": "PCIe Gen5 x4"},
+    "extra": {"fans": 4},
+}
+NEW_CPU = {"slug": "cpu-x", "name": "CPU X", "cores": 64, "inferred": {"isa": "x86-64"}}
 
 
 def measurement(value: Any = 100.0, **changes: Any) -> dict[str, Any]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
-from hashlib import sha256
 from typing import Any
 
 import pytest
@@ -29,6 +28,8 @@ from results.models import (
     Trust,
 )
 from tests.results.bundles import (
+    NEW_CPU,
+    NEW_SYSTEM,
     OTHER,
     SYSTEM,
     as_bytes,
@@ -42,19 +43,6 @@ from tests.results.bundles import (
 )
 
 pytestmark = pytest.mark.django_db
-
-LOG = b"STREAM\nTriad: 100\n"
-FILE = {"name": "stream.log", "sha256": sha256(LOG).hexdigest(), "size": len(LOG)}
-NEW_SYSTEM = {
-    "slug": "box",
-    "name": "Box One",
-    "processor": "cpu-x",
-    "sockets": 2,
-    "memory": {"channels": 24, "speed_mts": 6400},
-    "storage": {"link": "PCIe Gen5 x4"},
-    "extra": {"fans": 4},
-}
-NEW_CPU = {"slug": "cpu-x", "name": "CPU X", "cores": 64, "inferred": {"isa": "x86-64"}}
 
 
 def rows() -> tuple[int, ...]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from hashlib import sha256
 from pathlib import Path
 
 import pytest
@@ -26,6 +25,10 @@ from results.models import (
     System,
 )
 from tests.results.bundles import (
+    FILE,
+    LOG,
+    NEW_CPU,
+    NEW_SYSTEM,
     OTHER,
     SYSTEM,
     bundle,
@@ -37,19 +40,6 @@ from tests.results.bundles import (
 )
 
 pytestmark = pytest.mark.django_db
-
-LOG = b"STREAM\nTriad: 100\n"
-FILE = {"name": "stream.log", "sha256": sha256(LOG).hexdigest(), "size": len(LOG)}
-NEW_SYSTEM = {
-    "slug": "box",
-    "name": "Box One",
-    "processor": "cpu-x",
-    "sockets": 2,
-    "memory": {"channels": 24, "speed_mts": 6400},
-    "storage": {"link": "PCIe Gen5 x4"},
-    "extra": {"fans": 4},
-}
-NEW_CPU = {"slug": "cpu-x", "name": "CPU X", "cores": 64, "inferred": {"isa": "x86-64"}}
 
 
 @pytest.fixture
