@@ -7,7 +7,13 @@ the fork, and frozen out of the garbage collector's sight, so that its pages sta
 import gc
 import os
 
+from gunicorn.http import message  # type: ignore[import-untyped]
+
 from benchhub.env import env_int, env_str
+
+# An address of some hundred systems is answered by the application, in its own words: the cap
+# below which gunicorn's setting is held would cut it off with a page of gunicorn's own.
+message.MAX_REQUEST_LINE = 65_536
 
 bind = [f"{env_str('BIND', '127.0.0.1')}:{env_int('PORT', 8000, minimum=1, maximum=65535)}"]
 workers = env_int("WEB_WORKERS", 2, minimum=1, maximum=64)
@@ -19,7 +25,7 @@ max_requests_jitter = 2_000
 timeout = 60
 graceful_timeout = 8
 keepalive = 5
-limit_request_line = 8190
+limit_request_line = 65_536
 control_socket_disable = True
 # Workers show that they live by touching a file: in memory where we may, never on a slow disk.
 worker_tmp_dir = "/dev/shm" if os.access("/dev/shm", os.W_OK | os.X_OK) else None  # noqa: S108

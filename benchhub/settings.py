@@ -11,6 +11,7 @@ from typing import Any
 from django.utils.translation import gettext_lazy as _
 
 from benchhub import env
+from benchhub.logs import without_traceback
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 VAR = env.var_folder(BASE_DIR)
@@ -165,10 +166,25 @@ LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
     "formatters": {"line": {"format": "{asctime} {levelname} {name}: {message}", "style": "{"}},
-    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line"}},
+    "filters": {
+        "without_traceback": {
+            "()": "django.utils.log.CallbackFilter",
+            "callback": without_traceback,
+        },
+    },
+    "handlers": {
+        "console": {"class": "logging.StreamHandler", "formatter": "line"},
+        "brief": {
+            "class": "logging.StreamHandler",
+            "formatter": "line",
+            "filters": ["without_traceback"],
+        },
+    },
     "root": {"handlers": ["console"], "level": "WARNING"},
     "loggers": {
         "django": {"handlers": ["console"], "level": "WARNING", "propagate": False},
+        # A strange host name or a body too large: anyone can send one, at any rate.
+        "django.security": {"handlers": ["brief"], "level": "WARNING", "propagate": False},
         # A 404 is an answer, not an incident.
         "django.request": {"handlers": ["console"], "level": "ERROR", "propagate": False},
     },

@@ -56,11 +56,11 @@ class ReasonForm(forms.Form):
 class RunAdmin(ModelAdmin):
     list_display = (
         "id",
+        "state",
         "benchmark",
         "system",
         "lab",
         "scope",
-        "state",
         "trust",
         "published_at",
         "page",

@@ -10,6 +10,8 @@ from results.models import Trust
 
 Answer = dict[str, Any]
 
+TRUST_WORDS = {int(level): level.name.lower() for level in Trust}
+
 
 def table_answer(table: Table) -> Answer:
     """The whole comparison in the shape of the contract, numbers at full precision."""
@@ -81,10 +83,10 @@ def _remarks(cell: Cell, row: Row) -> Answer:
     """What is said only where there is something to say."""
     remarks: Answer = {
         "range": cell.is_range,
-        "at": {name: x for name, x in cell.at.items() if name not in row.at},
+        "at": cell.at and {name: x for name, x in cell.at.items() if name not in row.at},
         "scope": "" if row.scope else cell.scope,
         "others": cell.others,
-        "assumed": list(cell.assumed),
+        "assumed": cell.assumed,
         "inferred": cell.inferred,
         "basis": cell.basis,
         "missing": cell.missing,
@@ -105,4 +107,4 @@ def finite(number: float | None) -> float | None:
 
 def trust_word(trust: int) -> str:
     """verified, source, vendor or community."""
-    return Trust(trust).name.lower()
+    return TRUST_WORDS[trust]

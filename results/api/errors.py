@@ -6,7 +6,8 @@ import logging
 from collections.abc import Mapping
 from typing import Any
 
-from django.core.exceptions import SuspiciousOperation
+from django.conf import settings
+from django.core.exceptions import SuspiciousOperation, TooManyFieldsSent
 from django.core.signals import got_request_exception
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.utils.translation import gettext as _
@@ -27,7 +28,7 @@ def exception_handler(error: Exception, context: dict[str, Any]) -> Response:
     if isinstance(error, CompareError):
         return Response(body(error.fields), status=400)
     if isinstance(error, SuspiciousOperation):
-        return Response(body({}, _("The request is not acceptable.")), status=400)
+        return Response(body({}, _refused(error)), status=400)
     answer = standard(error, context)
     if answer is None:
         return _unforeseen(error, context)
@@ -65,8 +66,16 @@ def _unforeseen(error: Exception, context: dict[str, Any]) -> Response:
     return Response(body({}, _("The server failed to answer; the failure is logged.")), status=500)
 
 
+def _refused(error: Exception) -> str:
+    """Why a request was not read, as far as it is not Django's own business."""
+    if isinstance(error, TooManyFieldsSent):
+        most = {"most": settings.DATA_UPLOAD_MAX_NUMBER_FIELDS}
+        return _("The address has more than %(most)d names and values.") % most
+    return _("The request is not acceptable.")
+
+
 def handler400(request: HttpRequest, exception: Exception) -> HttpResponse:
     """Django's answer to a request it refused unread; under /api/ in the API's form."""
     if request.path_info.startswith("/api/"):
-        return JsonResponse(body({}, _("The request is not acceptable.")), status=400)
+        return JsonResponse(body({}, _refused(exception)), status=400)
     return defaults.bad_request(request, exception)

@@ -38,7 +38,7 @@ COLUMNS = (
     *("unit", "qualifier", "started_at", "source", "note", "ordinal", "not_ranked_because"),
 )
 REQUIRED = ("benchmark", "scope", "metric", "unit")
-NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,5})?")
+NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,5})?", re.ASCII)
 COMMA = re.compile(r"[+-]?[\d.]*,\d+")
 DELIMITERS = (",", ";", "\t")
 # A spreadsheet takes a text that begins with one of these for a formula.

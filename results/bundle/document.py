@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from results.bundle import model
 from results.bundle.problems import (
@@ -22,6 +22,10 @@ from results.bundle.problems import (
 
 # More is not read by anyone; the rest is counted.
 MOST_PROBLEMS = 1_000
+
+# Runs are read by the slice, so that reading can stop.
+RUNS_AT_ONCE = 1_000
+RUNS = TypeAdapter(list[model.Run])
 
 Lines = Callable[[Collection[Path]], Mapping[Path, int]]
 Naming = Callable[[Path], str]
@@ -162,24 +166,72 @@ def build(
 
     Raises BundleError where more than single runs is wrong.
     """
-    found = list(findings)
+    given = raw.get("runs") if isinstance(raw, dict) else None
+    read, head = _Runs(), raw
+    if isinstance(given, list):
+        read, head = _read_runs(given, len(findings)), {**raw, "runs": []}
+    found = [*findings, *read.findings]
     try:
-        bundle = model.Bundle.model_validate(raw)
+        bundle = model.Bundle.model_validate(head)
     except ValidationError as error:
         found += findings_of(error)
-    else:
-        return Document(bundle, name, found, None, lines, naming)
-    bad = {f.path[1] for f in found if len(f.path) > 1 and f.path[0] == "runs"}
-    if any(len(f.path) < 2 or f.path[0] != "runs" for f in found):
-        raise BundleError(problems_of(found, name=name, lines=lines, naming=naming))
-    places = [place for place in range(len(raw["runs"])) if place not in bad]
-    kept = {**raw, "runs": [raw["runs"][place] for place in places]}
-    return Document(model.Bundle.model_validate(kept), name, found, places, lines, naming)
+    if read.unread is None and all(len(f.path) > 1 and f.path[0] == "runs" for f in found):
+        whole = bundle.model_copy(update={"runs": read.fitting})
+        return Document(whole, name, found, read.places, lines, naming)
+    problems = problems_of(found, name=name, lines=lines, naming=naming)
+    if read.unread is not None:
+        rest = f"with so many problems, nothing from runs[{read.unread}] on was read"
+        problems.append(Problem(message=rest, file=name))
+    raise BundleError(problems)
 
 
-def findings_of(error: ValidationError) -> list[Finding]:
-    """What pydantic found, in the words of this project."""
-    return [_finding(detail) for detail in error.errors(include_url=False)]
+@dataclass
+class _Runs:
+    """The runs that fit the model, their places in the file, and what is wrong with others.
+
+    `unread` is the first run that was not looked at, None if all were.
+    """
+
+    fitting: list[model.Run] = field(default_factory=list)
+    places: list[int] = field(default_factory=list)
+    findings: list[Finding] = field(default_factory=list)
+    unread: int | None = None
+
+
+def _read_runs(given: list[Any], told: int) -> _Runs:
+    """Read runs a slice at a time, and none once more is wrong than anyone reads.
+
+    `told` is how much is known to be wrong before. A small file can hold a million wrong
+    runs; told all, they would take minutes and gigabytes.
+    """
+    read = _Runs()
+    for start in range(0, len(given), RUNS_AT_ONCE):
+        if told + len(read.findings) > MOST_PROBLEMS:
+            read.unread = start
+            break
+        part = given[start : start + RUNS_AT_ONCE]
+        bad: set[Any] = set()
+        try:
+            read.fitting += RUNS.validate_python(part)
+        except ValidationError as error:
+            bad = {detail["loc"][0] for detail in error.errors(include_url=False)}
+            read.findings += findings_of(error, start)
+            read.fitting += RUNS.validate_python([r for i, r in enumerate(part) if i not in bad])
+        read.places += [start + i for i in range(len(part)) if i not in bad]
+    return read
+
+
+def findings_of(error: ValidationError, first_run: int | None = None) -> list[Finding]:
+    """What pydantic found, in the words of this project.
+
+    `first_run`: the error is of a list of runs, whose first has this place in the file.
+    """
+    details = error.errors(include_url=False)
+    if first_run is not None:
+        for detail in details:
+            at, *rest = detail["loc"]
+            detail["loc"] = ("runs", first_run + int(at), *rest)
+    return [_finding(detail) for detail in details]
 
 
 def _finding(detail: Any) -> Finding:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Literal
 
 Role = Literal["variant", "axis", "tracked", "scale", "describes"]
@@ -172,9 +172,12 @@ class Workload:
     aka: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Benchmark:
-    """A program and its rules. `follows` says, by factor, which tracked fields come with it."""
+    """A program and its rules. `follows` says, by factor, which tracked fields come with it.
+
+    There is one object of each; it equals itself alone.
+    """
 
     slug: str
     name: str
@@ -198,6 +201,10 @@ class Benchmark:
     def _parameters(self) -> Mapping[str, Parameter]:
         return {parameter.name: parameter for parameter in self.parameters}
 
+    @cached_property
+    def _workloads(self) -> Mapping[str, Workload]:
+        return {workload.slug: workload for workload in self.workloads}
+
     def metric(self, name: str) -> Metric | None:
         return self._metrics.get(name)
 
@@ -205,7 +212,7 @@ class Benchmark:
         return self._parameters.get(name)
 
     def workload(self, slug: str) -> Workload:
-        return next((w for w in self.workloads if w.slug == slug), Workload(slug, slug))
+        return self._workloads.get(slug) or Workload(slug, slug)
 
     def followers(self, name: str) -> tuple[str, ...]:
         """The parameters that come with parameter `name` and leave the row key with it."""
@@ -227,13 +234,21 @@ class Benchmark:
         A follower stands behind its leader ('MariaDB 12.3.3'); what the scope already
         says ('one thread') is left out.
         """
-        said: dict[str, str] = {}
-        for parameter in self.parameters:
-            value = variant.get(parameter.name)
-            if value is None or parameter.implied.get(scope) == value:
-                continue
-            if parameter.follows in said:
-                said[parameter.follows] += f" {parameter.say(value)}"
-            else:
-                said[parameter.name] = parameter.say(value)
-        return tuple(said.values())
+        return _phrases(self, scope, tuple(variant.items()))
+
+
+@lru_cache(maxsize=4096)
+def _phrases(
+    benchmark: Benchmark, scope: str, variant: tuple[tuple[str, Value | None], ...]
+) -> tuple[str, ...]:
+    values = dict(variant)
+    said: dict[str, str] = {}
+    for parameter in benchmark.parameters:
+        value = values.get(parameter.name)
+        if value is None or parameter.implied.get(scope) == value:
+            continue
+        if parameter.follows in said:
+            said[parameter.follows] += f" {parameter.say(value)}"
+        else:
+            said[parameter.name] = parameter.say(value)
+    return tuple(said.values())

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from html import escape
 from typing import Any
 
@@ -278,6 +279,7 @@ def _group_name(group: Group) -> str:
     return f'{title}<br><span style="font-size:12px">{note}</span>' if note else title
 
 
+@lru_cache(maxsize=4096)
 def _t(text: str) -> str:
     """A text as Plotly may show it: its few tags are not for names to use."""
     return escape(text, quote=False)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import Any, Literal
 
 from django.utils.translation import gettext as _
@@ -313,10 +314,16 @@ def _pins_position(column: Column) -> list[tuple[bool, list[tuple[int, float, st
 
 def ticks(axis: Axis, figures_: wording.Figures) -> tuple[Tick, ...]:
     """The marks of an axis, all with as many decimals as their step needs."""
-    scaled = [value / figures_.factor for value in axis.ticks]
+    return _ticks(axis, figures_.factor)
+
+
+@lru_cache(maxsize=4096)
+def _ticks(axis: Axis, factor: int) -> tuple[Tick, ...]:
+    scaled = [value / factor for value in axis.ticks]
     decimals = max(_decimals(value) for value in scaled)
+    form = f",.{decimals}f" if wording.is_written_out(scaled[-1]) else ".4g"
     return tuple(
-        Tick(value, axis.share(value), f"{shown:,.{decimals}f}" if shown else "0")
+        Tick(value, axis.share(value), format(shown, form) if shown else "0")
         for value, shown in zip(axis.ticks, scaled, strict=True)
     )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from hashlib import blake2b
 
 from results import catalogue
@@ -36,7 +37,7 @@ class RowKey:
         entry = benchmark.metric(metric)
         along = entry.along if entry else {}
         dropped = factor.drops(benchmark)
-        variant = tuple(sorted(item for item in stored.variant.items() if item[0] not in dropped))
+        variant = tuple(sorted(v for v in stored.variant.items() if v[0] not in dropped))
         at: Pairs = ()
         if stored.axis and along:
             points = (item for item in stored.axis.items() if along.get(item[0]) == "each")
@@ -51,9 +52,14 @@ class RowKey:
     @property
     def id(self) -> str:
         """A short name that stays the same: for links to a row."""
-        text = json.dumps([self.scope, self.variant, self.at])
-        words = f"{self.benchmark}-{self.metric}".replace(".", "-").replace("_", "-").lower()
-        return f"r-{words}-{blake2b(text.encode(), digest_size=2).hexdigest()}"
+        return _row_id(self)
+
+
+@lru_cache(maxsize=8192)
+def _row_id(key: RowKey) -> str:
+    text = json.dumps([key.scope, key.variant, key.at])
+    words = f"{key.benchmark}-{key.metric}".replace(".", "-").replace("_", "-").lower()
+    return f"r-{words}-{blake2b(text.encode(), digest_size=2).hexdigest()}"
 
 
 def build_row(
@@ -176,6 +182,8 @@ def _bare_cell(best: Stored, others: int) -> Cell:
 
 def _best_point(group: list[Stored], metric: Metric) -> Stored:
     """The point of a curve that the table shows: the best value, else the newest range."""
+    if len(group) == 1:
+        return group[0]
     valued = [one for one in group if one.median is not None]
     if not valued:
         return max(group, key=lambda one: one.newest)

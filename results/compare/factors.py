@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from results import catalogue
 from results.catalogue.base import SCOPES, Benchmark
@@ -76,6 +76,8 @@ class Factor:
 
     def values(self, cell: Stored, system: System) -> dict[str, str]:
         """The cell's values of the names that split columns; an absent follower is left out."""
+        if not self.names:
+            return {}
         benchmark = catalogue.benchmarks()[cell.benchmark]
         values: dict[str, str] = {}
         for name in self.free(benchmark):
@@ -125,8 +127,12 @@ def say(name: str, value: str) -> str:
     return f"{name} {value}"
 
 
+@lru_cache(maxsize=4096)
 def natural(text: str) -> list[tuple[int, float, str]]:
-    """A sort key that reads a number as one, and versions part by part: 6.8 before 6.12."""
+    """A sort key that reads a number as one, and versions part by part: 6.8 before 6.12.
+
+    Kept for the next who asks, so not to be changed.
+    """
     if re.fullmatch(r"\d+(\.\d+)?", text):
         return [(0, float(text), "")]
     parts = re.split(r"(\d+)", text)

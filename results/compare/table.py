@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import cached_property
 from typing import Any
 
 from results.catalogue.base import Benchmark, Metric, Value
@@ -86,7 +87,10 @@ class Cell:
 
 @dataclass
 class Row:
-    """One line: a metric of a workload at a scope, in a variant, with a cell a column."""
+    """One line: a metric of a workload at a scope, in a variant, with a cell a column.
+
+    Whoever asks for its order, its lead or its places finds it complete: they are kept.
+    """
 
     id: str
     benchmark: Benchmark
@@ -113,17 +117,35 @@ class Row:
 
     def order(self) -> list[tuple[str, Cell]]:
         """Keys and cells that are ranked, best first; ties in column order."""
-        ranked = [(key, cell) for key, cell in self.cells.items() if cell.rank is not None]
-        return sorted(ranked, key=lambda item: item[1].rank or 0)
+        return self._order
 
     def lead(self) -> float | None:
         """By what factor the first is ahead of the second, or None."""
-        order = self.order()
+        return self._lead
+
+    @cached_property
+    def _order(self) -> list[tuple[str, Cell]]:
+        ranked = [(key, cell) for key, cell in self.cells.items() if cell.rank is not None]
+        return sorted(ranked, key=lambda item: item[1].rank or 0)
+
+    @cached_property
+    def _lead(self) -> float | None:
+        order = self._order
         if len(order) < 2 or order[0][1].rank == order[1][1].rank:
             return None
         return speedup(
             order[0][1].value, order[1][1].value, higher_is_better=self.metric.higher_is_better
         )
+
+    @cached_property
+    def shared_at(self) -> Mapping[str, Value]:
+        """Where on a curve all cells were read, if at the same place; not the row's own."""
+        first, *rest = [cell.at for cell in self.cells.values()]
+        return {
+            name: value
+            for name, value in first.items()
+            if name not in self.at and all(at.get(name) == value for at in rest)
+        }
 
 
 @dataclass

@@ -17,6 +17,7 @@ from results.ingest.check import Checker, Ready
 from results.ingest.curated import check_curated, store_curated
 from results.ingest.known import Known
 from results.ingest.parts import Parts, ensure_parts, ensure_setups
+from results.ingest.room import room_for
 from results.ingest.store import Standing, Writer, contradictions, known_runs
 from results.models import AuditEntry, Run, Trust
 from results.summaries import rebuild
@@ -74,7 +75,7 @@ def ingest_bundle(
     standing = Standing(state, trust, actor, timezone.now())
     for attempt in range(ATTEMPTS):
         try:
-            with transaction.atomic():
+            with room_for(len(ready)), transaction.atomic():
                 return _store(document, ready, standing, kept, curated=curated)
         except IntegrityError:
             if attempt == ATTEMPTS - 1:

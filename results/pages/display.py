@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from django.utils.text import slugify
 from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
+from django.utils.translation import gettext_noop, ngettext
 
 from results import wording
 from results.catalogue.base import CATEGORIES
@@ -17,6 +17,7 @@ from results.models import Qualifier
 from results.wording import cellwords, findings
 
 MOST_NAMED = 6  # columns without a value that a row's block names
+FEW_COLUMNS = 3
 MOST_COLUMNS = 8  # beside each other; with more a row is a block of bars, as on a phone
 
 
@@ -110,6 +111,11 @@ class Display:
         return len(self.heads) > MOST_COLUMNS
 
     @property
+    def few(self) -> bool:
+        """Whether columns of numbers, shared out over the page, would stand too far apart."""
+        return len(self.heads) <= FEW_COLUMNS
+
+    @property
     def names_width(self) -> float:
         """Percent of the table's width for each column of numbers."""
         return round(68 / max(1, len(self.heads)), 4)
@@ -175,6 +181,16 @@ def cores_words(column: Column) -> str:
     return f"{system.sockets} × {words}" if system.sockets > 1 else words
 
 
+def measured_on(row: Row) -> str:
+    """Scope and variant; also the SMT state where it is not the row's but all share it."""
+    words = wording.row_words(row)
+    states = {str(cell.tracked.get("smt", "")) for cell in row.cells.values()}
+    parameter = row.benchmark.parameter("smt")
+    if parameter and parameter.role == "tracked" and len(states) == 1 and "" not in states:
+        words = " · ".join(part for part in (words, parameter.say(states.pop())) if part)
+    return words
+
+
 @dataclass(frozen=True)
 class _Maker:
     """Makes the lines of one table."""
@@ -206,19 +222,10 @@ class _Maker:
             unit=shown.unit,
             arrow=wording.arrow(row.metric),
             direction=wording.direction(row.metric),
-            words=self._words(row),
+            words=measured_on(row),
             cells=cells,
             missing=_missing_words(missing),
         )
-
-    def _words(self, row: Row) -> str:
-        """Scope and variant; also the SMT state where it is not the row's but all share it."""
-        words = wording.row_words(row)
-        states = {str(cell.tracked.get("smt", "")) for cell in row.cells.values()}
-        parameter = row.benchmark.parameter("smt")
-        if parameter and parameter.role == "tracked" and len(states) == 1 and "" not in states:
-            words = " · ".join(part for part in (words, parameter.say(states.pop())) if part)
-        return words
 
     def _cell(
         self,
@@ -231,6 +238,7 @@ class _Maker:
         cell = row.cells.get(column.key)
         if cell is None:
             return self.absent[column.key]
+        alone = len(self.table.columns) == 1
         start, end = lengths.get(column.key, (0.0, None))
         why, why_title = _why(row, cell, row.cells.get(self.table.baseline))
         return Shown(
@@ -238,14 +246,14 @@ class _Maker:
             name=column.label,
             text=cellwords.cell_text(cell, shown),
             run=cellwords.run_address(cell.run),
-            marks=tuple(marks_of(cell)),
-            ratio=cellwords.ratio_text(self.table, column, cell),
+            marks=tuple(marks_of(cell)) if cell.is_range or cell.value is not None else (),
+            ratio="" if alone else cellwords.ratio_text(self.table, column, cell),
             why="" if cell.ratio is not None else why,
             why_title=why_title,
             notes=_notes(row, cell, shown),
             title=_cell_title(row, cell, self.trust[cell.trust]),
             start=start,
-            end=end,
+            end=None if alone else end,
             best=cell.rank == 1 and not level,
             base=column.key == self.table.baseline,
             hollow=cell.is_range,
@@ -375,14 +383,14 @@ def _lacks(table: Table, row: Row) -> list[str]:
         if cell is not None and cell.ratio is not None:
             continue
         if cell is None:
-            reason = _("nothing from %(names)s")
+            reason = gettext_noop("nothing from %(names)s")
         elif cell.is_range:
-            reason = _("only a range from %(names)s")
+            reason = gettext_noop("only a range from %(names)s")
         elif base is None or base.value is None:
             continue  # the baseline's own lack says it
         elif cell.value is None:
-            reason = _("no divisor for %(names)s")
+            reason = gettext_noop("no divisor for %(names)s")
         else:
-            reason = _("other work on %(names)s")
+            reason = gettext_noop("other work on %(names)s")
         reasons.setdefault(reason, []).append(column.label)
-    return [reason % {"names": ", ".join(names)} for reason, names in reasons.items()]
+    return [_(reason) % {"names": ", ".join(names)} for reason, names in reasons.items()]

@@ -137,14 +137,21 @@ _UNITS = {
     "gb": "GB",
     "tb": "TB",
     "usd": "USD",
+    "nm": "nm",
     "w": "W",
 }
-_SPELLED = {name: name.upper() for name in ("tdp", "cxl", "ipc", "nic", "numa", "l1", "l2", "l3")}
+_SPELLED = {
+    name: name.upper()
+    for name in ("tdp", "cxl", "ipc", "nic", "numa", "l1", "l2", "l3", "ccd", "ccx", "io")
+}
 _SPELLED |= {
     "alus": "ALUs",
     "c2c": "C2C",
+    "ccds": "CCDs",
     "cpu": "CPU",
     "crc": "CRC",
+    "dp": "double-precision",
+    "flop": "operations",
     "int": "integer",
     "l1d": "L1d",
     "l1i": "L1i",

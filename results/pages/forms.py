@@ -356,8 +356,11 @@ def _values(table: Table | None) -> dict[str, set[str]]:
 
 
 def _parameter(name: str, table: Table | None) -> Parameter | None:
-    found = (b.parameter(name) for b in [*_shown(table), *catalogue.benchmarks().values()])
-    return next((parameter for parameter in found if parameter), None)
+    for benchmarks in (_shown(table), catalogue.benchmarks().values()):
+        for benchmark in benchmarks:
+            if parameter := benchmark.parameter(name):
+                return parameter
+    return None
 
 
 def _value_words(parameter: Parameter | None, value: str) -> str:
@@ -374,15 +377,14 @@ def _value_words(parameter: Parameter | None, value: str) -> str:
 def _benchmarks(state: State, table: Table | None) -> list[tuple[str, list[Option]]]:
     """Every benchmark by category; below it the workloads that are shown or chosen."""
     groups: dict[str, list[Option]] = {}
+    rows = table.rows if table else ()
+    listed = {*state.benchmarks, *(f"{row.benchmark.slug}/{row.workload}" for row in rows)}
     for slug, benchmark in catalogue.benchmarks().items():
         options = groups.setdefault(benchmark.category, [])
         options.append(Option(slug, benchmark.name, slug in state.benchmarks))
         for workload in benchmark.workloads:
             value = f"{slug}/{workload.slug}"
-            shown = table is not None and any(
-                row.benchmark is benchmark and row.workload == workload.slug for row in table.rows
-            )
-            if len(benchmark.workloads) > 1 and (shown or value in state.benchmarks):
+            if len(benchmark.workloads) > 1 and value in listed:
                 title = workload.title.removeprefix(benchmark.name).strip() or workload.title
                 options.append(Option(value, title, value in state.benchmarks, note="workload"))
     return [(_(CATEGORIES[category]), options) for category, options in groups.items()]

@@ -6,24 +6,99 @@ long for each; the page around them is made by templates. Every text is escaped 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import json
+from collections.abc import Iterable, Mapping
+from functools import lru_cache
+from html import escape
+from typing import Any
 
-from django.utils.functional import Promise
-from django.utils.html import escape
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext as _
 
 from results.charts.panels import Bar, Figure, Group, Line, Panel
 from results.pages.display import Entry, Shown
+from results.pages.forms import Link, Option
+from results.wording.cellwords import benchmark_address
 
 
-def cells(entry: Entry) -> SafeString:
-    """The cells of a table's line: numbers, ratios, notes; the bars are the style's."""
+def lines(entries: Iterable[Entry]) -> SafeString:
+    """Lines of the table: what is measured, on what, and the cells of each column."""
     best = f'<span class="vh"> {_t(_("best of the row"))}</span>'
     nothing = (
         f'<span aria-hidden="true">–</span><span class="vh">{_t(_("not reported"))}</span></td>'
     )
-    return _safe(_cell(cell, best, nothing) for cell in entry.cells)
+    return _safe(_line(entry, best, nothing) for entry in entries)
+
+
+def _line(entry: Entry, best: str, nothing: str) -> str:
+    row, title = ("same", ' class="rep"') if entry.repeated else ("first", "")
+    direction = _t(entry.direction)
+    cells = "".join(_cell(cell, best, nothing) for cell in entry.cells)
+    missing = f'<td class="nr" aria-hidden="true">{_t(entry.missing)}</td>' if entry.missing else ""
+    return (
+        f'<tr id="{_t(entry.id)}" class="{row}"><th scope="row" class="w"><span{title}>'
+        f'<a href="{benchmark_address(entry.benchmark)}">{_t(entry.title)}</a></span>'
+        f'<span class="u">{_t(entry.unit)} <span class="dir" title="{direction}"'
+        f' aria-hidden="true">{entry.arrow}</span><span class="vh"> {direction}</span></span></th>'
+        f'<td class="va">{_t(entry.words)}</td>{cells}{missing}</tr>'
+    )
+
+
+def alone(entries: Iterable[Entry]) -> SafeString:
+    """The rows that only one column has, as entries of a list."""
+    return _safe(_alone(entry) for entry in entries)
+
+
+def _alone(entry: Entry) -> str:
+    numbers = "".join(
+        f'{_t(cell.name)} <a href="{cell.run}"><b>{_t(cell.text)}</b></a> {_t(entry.unit)}'
+        for cell in entry.cells
+        if cell.text
+    )
+    words = f", {_t(entry.words)}" if entry.words else ""
+    return f'<li id="{_t(entry.id)}">{_t(entry.title)}{words}: {numbers}</li>'
+
+
+def links(choices: Iterable[Link]) -> SafeString:
+    """Choices of one click beside each other."""
+    return _safe(_link(choice) for choice in choices)
+
+
+def _link(choice: Link) -> str:
+    current = ' aria-current="true"' if choice.current else ""
+    return f'<a href="{_t(choice.href)}"{current}>{_t(choice.label)}</a>'
+
+
+def boxes(options: Iterable[Option], name: str) -> SafeString:
+    """Options as boxes to tick; those with a note are parts of the one before them."""
+    return _safe(_box(option, name) for option in options)
+
+
+def _box(option: Option, name: str) -> str:
+    part = ' class="sub"' if option.note else ""
+    checked = " checked" if option.selected else ""
+    return (
+        f'<label{part}><input type="checkbox" name="{_t(name)}" value="{_t(option.value)}"'
+        f"{checked}> {_t(option.label)}</label>"
+    )
+
+
+def data(found: Mapping[str, Any], id_: str) -> SafeString:
+    """Plain data for a script, in an element of that id."""
+    text = json.dumps(found, separators=(",", ":"))
+    for sign in "<>&":
+        text = text.replace(sign, f"\\u{ord(sign):04X}")
+    return _safe([f'<script id="{_t(id_)}" type="application/json">{text}</script>'])
+
+
+def panels(figure: Figure) -> SafeString:
+    """The panels of a figure, drawn; a script may draw them anew from what is named here."""
+    return _safe(
+        f'<div><h4>{_t(panel.title)}</h4><div class="draw" data-figure="{panel.id}"'
+        f' data-kind="{panel.kind}" data-label="{_t(figure.heading)}. {_t(panel.title)}">'
+        f"{drawing(panel)}</div></div>"
+        for panel in figure.panels
+    )
 
 
 def _cell(cell: Shown, best: str, nothing: str) -> str:
@@ -100,9 +175,12 @@ def _standing_bar(bar: Bar) -> str:
     )
 
 
-def numbers(figure: Figure) -> SafeString:
-    """The bodies of the table twin: a group of lines a panel, a group or a curve."""
-    parts: list[str] = []
+def numbers(figure: Figure, baseline: str) -> SafeString:
+    """The table twin: under its head a group of lines a panel, a group or a curve."""
+    against = _("Against %(baseline)s") % {"baseline": baseline}
+    heads = (_("System"), _("Value"), _("From"), against, _("Runs"))
+    head = "".join(f'<th scope="col">{_t(text)}</th>' for text in heads)
+    parts = [f"<thead><tr>{head}</tr></thead>"]
     for panel in figure.panels:
         parts += [_numbers_group(group) for group in panel.number_groups]
         parts += [_numbers_curve(line, panel.title) for line in panel.lines]
@@ -137,9 +215,10 @@ def _number(bar: Bar) -> str:
     return _t(bar.text) + (f"<sup>{_t(bar.marks)}</sup>" if bar.marks else "")
 
 
-def _t(text: str | Promise) -> str:
-    """A text as it may stand between tags and in attributes."""
-    return str(escape(str(text)))
+@lru_cache(maxsize=4096)
+def _t(text: str) -> str:
+    """A text as it may stand between tags and in attributes; most are asked for again."""
+    return escape(text)
 
 
 def _safe(parts: Iterable[str]) -> SafeString:

@@ -88,10 +88,8 @@ def _measured(run: Run, one: Measurement, shown: Figures, most: dict[str, float]
     whole = most[one.metric.unit]
     samples = sorted(one.samples or ())
     low, high = (samples[0], samples[-1]) if len(samples) > 1 else (one.low, one.high)
-    if one.is_range:
-        value = shown.span(one.low, one.high)
-    else:
-        value = qualified(shown.number(one.value), one.qualifier)
+    text = shown.span(one.low, one.high) if one.is_range else shown.number(one.value)
+    value = qualified(text, one.qualifier)
     spread = low is not None and high is not None
     return Measured(
         measurement=one,
@@ -189,6 +187,11 @@ def _fields(
     items: Iterable[tuple[str, object]], labels: dict[str, str], *, inferred: bool
 ) -> list[Setting]:
     return [Setting(labels.get(name, name), str(value), inferred) for name, value in items]
+
+
+def has_only_ranges(rows: Sequence[Measured]) -> bool:
+    """Whether nothing of the run can be ranked: it reports ranges, and no value."""
+    return bool(rows) and all(row.measurement.is_range for row in rows)
 
 
 def is_only_in_chart(rows: Iterable[Measured]) -> bool:

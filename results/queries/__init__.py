@@ -6,7 +6,7 @@ import json
 import operator
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
-from functools import lru_cache, reduce
+from functools import cache, lru_cache, reduce
 from typing import Any, NamedTuple
 
 from django.contrib.auth.base_user import AbstractBaseUser
@@ -88,24 +88,38 @@ def systems_by_slug(slugs: Collection[str]) -> dict[str, System]:
 
 def systems() -> QuerySet[System]:
     """All systems with their processors; `is_group` where a source quotes several as one."""
+    return _prepared_systems().all()
+
+
+@cache
+def _prepared_systems() -> QuerySet[System]:
+    """Put together once for all, as is `_prepared_cells`: never read, only its copies are."""
     members = System.members.through.objects.filter(from_system=OuterRef("pk"))
     return System.objects.select_related("processor").annotate(is_group=Exists(members))
 
 
 def stored_cells(system_ids: Iterable[int], selections: Collection[Selection] = ()) -> list[Stored]:
     """The summaries of those systems, of all benchmarks or of the selected ones. One query."""
-    found = Summary.objects.filter(system_id__in=list(system_ids))
+    found = summaries().filter(system_id__in=list(system_ids))
     if selections:
         found = found.filter(reduce(operator.or_, (_selected(*one) for one in selections)))
     return stored(found.order_by("id"))
 
 
-def stored(rows: QuerySet[Summary], *, most: int | None = None) -> list[Stored]:
+def summaries() -> QuerySet[Summary, tuple[Any, ...]]:
+    """All summaries, to be filtered and ordered and then read by `stored`."""
+    return _prepared_cells().all()
+
+
+@cache
+def _prepared_cells() -> QuerySet[Summary, tuple[Any, ...]]:
+    return Summary.objects.values_list(*FIELDS, *(Cast(name, TextField()) for name in PARTS))
+
+
+def stored(rows: QuerySet[Summary, tuple[Any, ...]], *, most: int | None = None) -> list[Stored]:
     """Summaries as comparisons read them, at most `most` of them."""
-    texts = [Cast(name, TextField()) for name in PARTS]
     first = len(FIELDS)
-    found = rows.values_list(*FIELDS, *texts)[:most]
-    return [Stored(*row[:first], *(_part(text) for text in row[first:])) for row in found]
+    return [Stored._make((*row[:first], *map(_part, row[first:]))) for row in rows[:most]]
 
 
 @lru_cache(maxsize=20_000)

@@ -35,7 +35,7 @@ from results.models import (
     Summary,
     System,
 )
-from results.queries import Stored, stored, systems, visible_runs
+from results.queries import Stored, stored, summaries, systems, visible_runs
 
 LEAGUE_READS = 2000  # cells that a league table is made from, the best first
 SIMILAR = 6
@@ -187,7 +187,7 @@ def runs_of(system: System, user: AbstractBaseUser | AnonymousUser) -> QuerySet[
 def metric_cells(metric: Metric) -> list[Stored]:
     """Cells of a metric over all systems: the best first, then those that are ranges."""
     best = F("median").desc if metric.higher_is_better else F("median").asc
-    rows = Summary.objects.filter(metric=metric).order_by(best(nulls_last=True), "id")
+    rows = summaries().filter(metric=metric).order_by(best(nulls_last=True), "id")
     return stored(rows, most=LEAGUE_READS)
 
 

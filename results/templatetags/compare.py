@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from django import template
-from django.utils.html import escape, format_html
+from django.utils.html import escape
 from django.utils.safestring import SafeString, mark_safe
 
 from results.compare import Column
@@ -13,8 +13,12 @@ from results.pages import markup
 
 register = template.Library()
 
-register.filter("cells", markup.cells)
-register.filter("drawing", markup.drawing)
+register.filter("alone", markup.alone)
+register.filter("boxes", markup.boxes)
+register.filter("data", markup.data)
+register.filter("lines", markup.lines)
+register.filter("links", markup.links)
+register.filter("panels", markup.panels)
 register.filter("numbers", markup.numbers)
 
 
@@ -28,7 +32,7 @@ def entry(found: Mapping[str, str], key: str) -> str:
 def unbroken(text: str, columns: Iterable[Column]) -> SafeString:
     """The text, escaped, with line breaks inside the columns' names ruled out."""
     html = str(escape(text))
-    names = {str(escape(c.system.short)) for c in columns if " " in c.system.short}
-    for name in sorted(names, key=len, reverse=True):
-        html = html.replace(name, format_html('<span class="nw">{}</span>', mark_safe(name)))  # noqa: S308
+    names = {c.system.short for c in columns if " " in c.system.short and c.system.short in text}
+    for name in sorted(map(escape, names), key=len, reverse=True):
+        html = html.replace(name, f'<span class="nw">{name}</span>')
     return mark_safe(html)  # noqa: S308

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from django import template
-from django.utils.html import format_html
+from django.utils.html import escape, format_html
 from django.utils.safestring import SafeString, mark_safe
 
 from results import wording
@@ -14,6 +15,7 @@ from results.compare import Cell
 from results.queries import Stored
 
 register = template.Library()
+_RANGE = re.compile(r"≈?\d[\d.,]*–[\d.,]*\d")
 
 register.filter("ratio", wording.ratio_words)
 register.filter("unit_words", wording.unit_words)
@@ -46,6 +48,12 @@ def commas(value: float | None) -> str:
 def plain(value: float | None) -> str:
     """A number as it is stated, with thousands commas: '3.4', '1,536'."""
     return wording.MISSING if value is None else f"{value:,.12g}"
+
+
+@register.filter
+def whole_ranges(text: str) -> SafeString:
+    """The text, escaped, with line breaks inside '270–300' ruled out."""
+    return mark_safe(_RANGE.sub(r'<span class="nw">\g<0></span>', str(escape(text))))  # noqa: S308
 
 
 @register.simple_tag

@@ -21,7 +21,7 @@ from results.models import Comparison, Lab, Source, System
 from results.pages import forms
 from results.pages.display import display
 from results.request import Defaults, State, address, read_state
-from results.wording import cellwords, findings
+from results.wording import cellwords, decks, findings
 
 LONGEST_SEARCH = 100
 
@@ -84,7 +84,7 @@ def _table_context(state: State, table: Table) -> dict[str, Any]:
         "table": table,
         "title": findings.headline(table),
         "kicker": findings.kicker(table),
-        "deck": findings.deck(table, _labs(table.rows)),
+        "deck": decks.deck(table, _labs(table.rows)),
         "baseline": table.column(table.baseline).label,
         "controls": forms.controls(state, table, systems, slots),
         "shown": shown,

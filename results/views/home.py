@@ -13,6 +13,7 @@ from results.charts.bars import BarFigure, Length, bar_figure
 from results.compare import Column, CompareError, Table, compare_systems
 from results.kept import kept
 from results.models import Comparison, Source, System
+from results.pages.display import measured_on
 from results.pages.leads import Lead, leads
 from results.queries import listings
 from results.wording import Figures, findings, row_figures
@@ -37,6 +38,11 @@ class Leading:
     @property
     def value(self) -> str:
         return self.shown.number(self.lead.cell.value)
+
+    @property
+    def words(self) -> str:
+        """What the row is measured on, as the comparison says it."""
+        return measured_on(self.lead.row)
 
 
 @dataclass

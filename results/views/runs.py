@@ -34,6 +34,8 @@ def detail(request: HttpRequest, pk: int) -> HttpResponse:
         "rows": rows,
         "settings": runpage.settings(run),
         "setup": runpage.setup_fields(run),
+        "in_group": run.system.members.exists(),
+        "only_ranges": runpage.has_only_ranges(rows),
         "only_in_chart": runpage.is_only_in_chart(rows),
         "entitled": entitled,
         "logs": _logs(run) if open_to_reader else [],

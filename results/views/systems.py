@@ -6,8 +6,10 @@ from dataclasses import dataclass
 
 from django import forms
 from django.core.paginator import Page, Paginator
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import get_object_or_404, render
+from django.urls import reverse
+from django.utils.http import urlencode
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_safe
 
@@ -16,6 +18,7 @@ from results.catalogue.base import CATEGORIES
 from results.compare import Cell, Row, compare_systems
 from results.kept import kept
 from results.models import System
+from results.pages.display import measured_on
 from results.pages.facts import system_facts_table
 from results.queries import listings
 from results.wording import Figures, row_figures
@@ -58,6 +61,11 @@ class Shown:
         return self.figures.number(self.cell.value)
 
     @property
+    def words(self) -> str:
+        """What the row is measured on, as the comparison says it."""
+        return measured_on(self.row)
+
+    @property
     def spread(self) -> str:
         """Low and high of several runs, else ""."""
         if self.cell.is_range or not self.cell.spread:
@@ -67,6 +75,11 @@ class Shown:
 
 @require_safe
 def index(request: HttpRequest) -> HttpResponse:
+    """The list, its filters and ticks in one form: another filter keeps what is ticked."""
+    chosen = request.GET.getlist("system")[:MOST_CHOSEN]
+    keeping = f"?{urlencode({'system': chosen}, doseq=True)}" if chosen else ""
+    if "compare" in request.GET:
+        return HttpResponseRedirect(reverse("compare") + keeping)
     form = SystemFilter(request.GET)
     problem = "" if form.is_valid() else _("This filter is too long to be a name.")
     wanted = form.cleaned_data
@@ -77,13 +90,16 @@ def index(request: HttpRequest) -> HttpResponse:
         isa=wanted.get("isa", ""),
     )
     page = Paginator(found, PAGE_SIZE).get_page(request.GET.get("page"))
+    listed = _listed(page, chosen)
     context = {
         "wanted": wanted,
         "problem": problem,
         "filtered": any(wanted.values()),
         "choices": listings.system_choices(),
         "page": page,
-        "listed": _listed(page, request.GET.getlist("system")[:MOST_CHOSEN]),
+        "listed": listed,
+        "carried": _carried(chosen, listed),
+        "keeping": keeping,
         "address": _address(request),
     }
     return render(request, "results/systems.html", context)
@@ -93,6 +109,12 @@ def _listed(page: Page[System], chosen: list[str]) -> list[Listed]:
     systems = list(page.object_list)
     counts = listings.figure_counts(system.pk for system in systems)
     return [Listed(one, counts.get(one.pk, 0), one.slug in chosen) for one in systems]
+
+
+def _carried(chosen: list[str], listed: list[Listed]) -> list[System]:
+    """The chosen systems that the filter hides; unknown ones are dropped."""
+    hidden = set(chosen) - {one.system.slug for one in listed}
+    return list(queries.systems().filter(slug__in=hidden)) if hidden else []
 
 
 def _address(request: HttpRequest) -> str:

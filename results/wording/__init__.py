@@ -7,8 +7,9 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
+from functools import lru_cache
 
-from django.utils.translation import gettext, ngettext
+from django.utils.translation import get_language, gettext, ngettext
 
 from results import catalogue
 from results.catalogue.base import Benchmark, Metric, Parameter, Role, Value
@@ -22,6 +23,8 @@ EXACT_DIGITS = 4  # what a source states with up to so many digits is shown as s
 SHOWN_DIGITS = 3
 MOST_DIGITS = 5
 LARGEST_WRITTEN_OUT = 10**12
+SMALLEST_WRITTEN_OUT = 1e-9
+SCOPES = dict(Scope.choices)
 
 
 @dataclass(frozen=True)
@@ -37,7 +40,7 @@ class Figures:
         if value is None:
             return MISSING
         scaled = value / self.factor
-        if abs(scaled) >= LARGEST_WRITTEN_OUT:
+        if not is_written_out(scaled):
             return f"{scaled:.{EXACT_DIGITS}g}"
         room = max(0, EXACT_DIGITS - max(0, _whole_digits(abs(scaled))))
         return f"{scaled:,.{max(min(self.decimals, room), _decimals_kept(scaled))}f}"
@@ -53,6 +56,11 @@ class Figures:
     def with_unit(self, value: float | None) -> str:
         """'2,073 GB/s', '12 %'."""
         return f"{self.number(value)} {self.unit}"
+
+
+def is_written_out(value: float) -> bool:
+    """Whether a number is shown digit by digit; beyond, as 1e+15: no page has the room."""
+    return value == 0 or SMALLEST_WRITTEN_OUT <= abs(value) < LARGEST_WRITTEN_OUT
 
 
 def figures(unit: str, values: Iterable[float | None], *, beside: Iterable[float] = ()) -> Figures:
@@ -155,6 +163,8 @@ def ratio_words(ratio: float | None) -> str:
     """'2.27×', '10.5×', '22×'; empty where there is no ratio."""
     if ratio is None:
         return ""
+    if not is_written_out(ratio):
+        return f"{ratio:.{SHOWN_DIGITS}g}×"
     decimals = 2 if ratio < 10 else 1 if ratio < 20 else 0
     return f"{ratio:,.{decimals}f}×"
 
@@ -183,9 +193,7 @@ def arrow(metric: Metric) -> str:
 
 def scope_words(scope: str | None) -> str:
     """What was loaded: 'one socket'; empty where a row spans scopes."""
-    if not scope:
-        return ""
-    return str(Scope(scope).label) if scope in Scope.values else scope
+    return str(SCOPES.get(scope, scope)) if scope else ""
 
 
 def variant_words(
@@ -204,8 +212,20 @@ def variant_words(
 def row_words(row: Row) -> str:
     """What a row is measured on: 'one shard · alone · 9 cores · pipeline 1 · 3 M keys'."""
     known = {**row.variant, **row.at}
-    detail = row.benchmark.workload(row.workload).detail
-    return " · ".join(variant_words(row.benchmark, row.scope, known, detail=detail))
+    return _row_words(row.benchmark, row.workload, row.scope, tuple(known.items()), get_language())
+
+
+@lru_cache(maxsize=4096)
+def _row_words(
+    benchmark: Benchmark,
+    workload: str,
+    scope: str | None,
+    known: tuple[tuple[str, Value], ...],
+    _language: str | None,
+) -> str:
+    """The words of `row_words` in the language that is active, which is `_language`."""
+    detail = benchmark.workload(workload).detail
+    return " · ".join(variant_words(benchmark, scope, dict(known), detail=detail))
 
 
 def row_title(row: Row) -> str:

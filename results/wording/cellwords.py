@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from results import wording
-from results.catalogue.base import Benchmark, Value
+from results.catalogue.base import Benchmark
 from results.compare import Cell, Column, Row, Table
 from results.models import Qualifier
 from results.wording import findings
@@ -35,6 +35,12 @@ def run_address(run: int) -> str:
     return reverse("run", args=[run])
 
 
+@lru_cache(maxsize=256)
+def benchmark_address(slug: str) -> str:
+    """The page of a benchmark."""
+    return reverse("benchmark", args=[slug])
+
+
 def ratio_text(table: Table, column: Column, cell: Cell) -> str:
     """'1.03×', '1' for the baseline itself, empty where there is no ratio."""
     if cell.ratio is None:
@@ -51,9 +57,14 @@ def total_words(row: Row, cell: Cell) -> str:
 
 def name_lines(column: Column) -> tuple[str, ...]:
     """A column's name beside its bar: the system, below it what it is pinned to."""
+    return _name_lines(column.label)
+
+
+@lru_cache(maxsize=4096)
+def _name_lines(label: str) -> tuple[str, ...]:
     lines = [
         line
-        for part in column.label.split(" · ")
+        for part in label.split(" · ")
         for line in textwrap.wrap(part, NAME_WIDTH, max_lines=2, placeholder=" …") or [part]
     ]
     return tuple(lines[:4])
@@ -77,19 +88,10 @@ def cell_note(row: Row, cell: Cell) -> str:
     """What a value was divided by, else where on a curve it was read."""
     if row.unit != row.metric.unit and cell.denominator:
         return denominator_words(row.per, cell)
-    shared = shared_at(row)
-    on_curve = {name: v for name, v in cell.at.items() if name not in row.at and name not in shared}
-    return " · ".join(at_words(row.benchmark, on_curve))
-
-
-def shared_at(row: Row) -> Mapping[str, Value]:
-    """Where on a curve all cells of a row were read, if at the same place; not the row's own."""
-    first, *rest = [cell.at for cell in row.cells.values()]
-    return {
-        name: value
-        for name, value in first.items()
-        if name not in row.at and all(at.get(name) == value for at in rest)
-    }
+    if not cell.at:
+        return ""
+    known = {*row.at, *row.shared_at}
+    return " · ".join(at_words(row.benchmark, {n: v for n, v in cell.at.items() if n not in known}))
 
 
 def at_words(benchmark: Benchmark, at: Mapping[str, object]) -> list[str]:
@@ -138,5 +140,5 @@ def measure_words(rows: Sequence[Row], formats: Formats) -> str:
 
 def _shared_places(rows: Sequence[Row]) -> list[str]:
     """Where on their curves all rows were read: ['16 GiB array']."""
-    first, *rest = [at_words(row.benchmark, shared_at(row)) for row in rows]
+    first, *rest = [at_words(row.benchmark, row.shared_at) for row in rows]
     return [words for words in first if all(words in other for other in rest)]

@@ -5,13 +5,28 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
+from django.utils.translation import gettext_lazy
 
 from results import wording
 from results.compare import Cell, Column, Row, Table, speedup
 
 LONGEST_LIST = 72  # characters of names that a heading can carry
 MOST_NAMED = 6  # rows that a heading names one by one
+NUMBERS = (
+    gettext_lazy("no"),
+    gettext_lazy("one"),
+    gettext_lazy("two"),
+    gettext_lazy("three"),
+    gettext_lazy("four"),
+    gettext_lazy("five"),
+    gettext_lazy("six"),
+    gettext_lazy("seven"),
+    gettext_lazy("eight"),
+    gettext_lazy("nine"),
+    gettext_lazy("ten"),
+    gettext_lazy("eleven"),
+    gettext_lazy("twelve"),
+)
 
 
 def per_words(per: str) -> str:
@@ -28,22 +43,7 @@ def per_words(per: str) -> str:
 
 def number_words(count: int) -> str:
     """Small numbers as words, as running text has them: 'six'; others as digits."""
-    words = (
-        _("no"),
-        _("one"),
-        _("two"),
-        _("three"),
-        _("four"),
-        _("five"),
-        _("six"),
-        _("seven"),
-        _("eight"),
-        _("nine"),
-        _("ten"),
-        _("eleven"),
-        _("twelve"),
-    )
-    return words[count] if 0 <= count < len(words) else f"{count:,}"
+    return str(NUMBERS[count]) if 0 <= count < len(NUMBERS) else f"{count:,}"
 
 
 def leader(row: Row) -> str | None:
@@ -200,83 +200,9 @@ def kicker(table: Table) -> str:
     return _("Comparison of %(count)s systems") % {"count": number_words(systems)}
 
 
-def deck(table: Table, labs: Mapping[str, str]) -> list[str]:
-    """The sentences below the title: what is set side by side, who leads, how sure it is."""
-    sentences = [_extent(table, labs), _leads(table), _certainty(table)]
-    return [sentence for sentence in sentences if sentence]
-
-
-def _extent(table: Table, labs: Mapping[str, str]) -> str:
-    rows = ngettext("%(count)s row", "%(count)s rows", len(table.rows))
-    benchmarks = len({row.benchmark.slug for row in table.rows})
-    of = ngettext("%(count)s benchmark", "%(count)s benchmarks", benchmarks)
-    by = dict.fromkeys(cell.lab for row in table.rows for cell in row.cells.values())
-    words = {
-        "columns": _columns_words(table).capitalize(),
-        "rows": rows % {"count": f"{len(table.rows):,}"},
-        "benchmarks": of % {"count": benchmarks},
-        "labs": wording.joined([labs.get(lab, lab) for lab in by]),
-    }
-    if not by:
-        return _("%(columns)s side by side: nothing has been measured on them here.") % words
-    return _("%(columns)s side by side: %(rows)s of %(benchmarks)s, measured by %(labs)s.") % words
-
-
-def _columns_words(table: Table) -> str:
-    """'six two-socket systems', 'eighteen columns of six systems'."""
-    systems = {column.system.pk: column.system for column in table.columns}
-    sockets = {system.sockets for system in systems.values()}
-    count = len(systems)
-    kind = ngettext("system", "systems", count)
-    if len(sockets) == 1 and (one := sockets.pop()):
-        kind = _("%(sockets)s-socket %(systems)s") % {
-            "sockets": number_words(one),
-            "systems": kind,
-        }
-    words = f"{number_words(count)} {kind}"
-    if len(table.columns) == count:
-        return words
-    return _("%(columns)s columns of %(systems)s") % {
-        "columns": number_words(len(table.columns)),
-        "systems": words,
-    }
-
-
-def _leads(table: Table) -> str:
-    """Who leads how many of the rows that all columns have."""
-    common = common_rows(table)
-    columns = len(table.columns)
-    if not common or columns < 2:
-        return ""
-    clauses = [
-        _("%(who)s leads %(count)s")
-        % {"who": table.column(key).label, "count": number_words(len(rows))}
-        for key, rows in led(common).items()
-    ]
-    rows = ngettext("the row", "the %(count)s rows", len(common))
-    words = {
-        "rows": rows % {"count": number_words(len(common))},
-        "all": _("both") if columns == 2 else _("all %(n)s") % {"n": number_words(columns)},
-        "leads": wording.joined(clauses) or _("nobody leads one alone"),
-    }
-    return _("Of %(rows)s that %(all)s have, %(leads)s.") % words
-
-
-def _certainty(table: Table) -> str:
-    cells = [cell for row in table.rows for cell in row.cells.values()]
-    if not cells:
-        return ""
-    most = max(cell.n for cell in cells)
-    if most == 1:
-        return _(
-            "Every figure is a single published one (n = 1): "
-            "differences are shown, none is called significant."
-        )
-    several = _(
-        "Up to %(n)s runs stand behind a figure; "
-        "where there are several, the median and their range are shown."
-    )
-    return several % {"n": number_words(most)}
+def divided(row: Row) -> bool:
+    """Whether a row shows normalised values, not its totals."""
+    return row.unit != row.metric.unit
 
 
 def nobody_shares(table: Table) -> bool:

@@ -1,4 +1,5 @@
-// Reading needs none of this: it remembers the theme and, on a phone, folds long parts.
+// Reading needs none of this: it switches the theme (early.js has set the remembered one)
+// and, on a phone, folds long parts.
 const root = document.documentElement;
 const systemIsDark = matchMedia("(prefers-color-scheme: dark)");
 
@@ -7,19 +8,11 @@ export function theme() {
   return root.dataset.theme || (systemIsDark.matches ? "dark" : "light");
 }
 
-function remembered() {
-  try {
-    return localStorage.getItem("theme");
-  } catch {
-    return null; // storage may be forbidden; the choice then lasts as long as the page
-  }
-}
-
 function remember(name) {
   try {
     localStorage.setItem("theme", name);
   } catch {
-    // see remembered()
+    // storage may be forbidden; the choice then lasts as long as the page
   }
 }
 
@@ -62,8 +55,6 @@ function startFold(button, position) {
   });
 }
 
-const kept = remembered();
-if (kept === "dark" || kept === "light") root.dataset.theme = kept;
 const toggle = document.querySelector("[data-theme-toggle]");
 if (toggle) startTheme(toggle);
 if (matchMedia("(max-width: 599px)").matches) foldForPhone();

@@ -6,6 +6,7 @@ Ends with 0 whatever was found, and with 1 only where something could not be mea
 from __future__ import annotations
 
 import argparse
+import os
 import shutil
 import sys
 import tempfile
@@ -39,7 +40,7 @@ class Plan:
     servings: int
 
 
-FULL = Plan((Shape(10, 2), Shape(20, 100), Shape(100, 200)), 41, 7, 20, 20)
+FULL = Plan((Shape(10, 2), Shape(20, 100), Shape(100, 200)), 41, 9, 20, 20)
 QUICK = Plan((Shape(10, 2), Shape(12, 3)), 1, 1, 1, 1)
 
 
@@ -122,7 +123,15 @@ def run(plan: Plan, names: Sequence[str]) -> bool:
             "serving": bench.serving,
         }
         measured = [_print(PARTS[name], parts[name]) for name in names]
-        return all(measured)
+    _print_load()
+    return all(measured)
+
+
+def _print_load() -> None:
+    """Say it where others were using the machine: their work is then in the figures."""
+    load, processors = os.getloadavg()[2], os.cpu_count() or 1
+    if load > processors:
+        print(f"The machine was busy: load {load:.1f} on {processors} processors.")
 
 
 def _print(title: str, part: Callable[[], list[Line]]) -> bool:

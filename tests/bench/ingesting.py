@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from statistics import median
+from typing import NamedTuple
 
 from tests.bench.remote import Remote
 from tests.bench.report import Line
@@ -12,13 +14,19 @@ LEAST_OF_BARE = 0.5
 LEAST_OF_EMPTY = 0.8
 
 
-@dataclass
-class Seconds:
-    """What each repeat took."""
+class Taken(NamedTuple):
+    """Seconds by the clock, and of processor time."""
 
-    empty: list[float] = field(default_factory=list)
-    bare: list[float] = field(default_factory=list)
-    full: list[float] = field(default_factory=list)
+    clock: float
+    processor: float
+
+
+class Round(NamedTuple):
+    """What each way took, one right after the other."""
+
+    bare: Taken
+    empty: Taken
+    full: Taken
 
 
 def measure(
@@ -26,36 +34,45 @@ def measure(
 ) -> list[Line]:
     """Lines for a bundle of `repeats` runs of everything on `systems` systems.
 
-    The three ways take turns; of each the best round counts, since whatever else the
-    machine does can only make a round slower. `empty` must be migrated and kept.
+    `empty` must be migrated and kept.
     """
-    seconds = Seconds()
+    taken = []
     for batch in range(1, rounds + 1):
         bundle = {"systems": systems, "repeats": repeats, "batch": batch}
         empty.ask("restore")
-        seconds.empty.append(empty.ask("time_ingest", **bundle))
-        seconds.full.append(full.ask("time_ingest", **bundle))
+        bare = Taken(*empty.ask("time_bare", **bundle))
         empty.ask("restore")
-        seconds.bare.append(empty.ask("time_bare", **bundle))
-    return _lines(seconds, stored, systems * METRICS * repeats)
+        into_empty = Taken(*empty.ask("time_ingest", **bundle))
+        taken.append(Round(bare, into_empty, Taken(*full.ask("time_ingest", **bundle))))
+    return lines(taken, stored, systems * METRICS * repeats)
 
 
-def _lines(seconds: Seconds, stored: int, count: int) -> list[Line]:
-    ways = (seconds.empty, seconds.bare, seconds.full)
-    empty, bare, full = (count / min(taken) for taken in ways)
+def lines(taken: Sequence[Round], stored: int, count: int) -> list[Line]:
+    """The ratios, each the median of its rounds': what slows a round down slows both sides."""
+    bare, empty, full = (
+        f"{count / median(way.clock for way in ways):,.0f}" for ways in zip(*taken, strict=True)
+    )
+    to_bare = [(one.bare, one.empty) for one in taken]
+    to_empty = [(one.empty, one.full) for one in taken]
     return [
         Line(
             "ingest: rate / that of a bare bulk_create of the same rows",
-            empty / bare,
+            median(left.clock / right.clock for left, right in to_bare),
             LEAST_OF_BARE,
             "at least",
-            remark=f"{empty:,.0f} / {bare:,.0f} measurements a second here",
+            remark=f"{empty} / {bare} measurements a second here; {_processor(to_bare)}",
         ),
         Line(
             f"ingest: rate with {stored:,} stored / into an empty database",
-            full / empty,
+            median(left.clock / right.clock for left, right in to_empty),
             LEAST_OF_EMPTY,
             "at least",
-            remark=f"{full:,.0f} / {empty:,.0f} measurements a second here",
+            remark=f"{full} / {empty} measurements a second here; {_processor(to_empty)}",
         ),
     ]
+
+
+def _processor(pairs: Sequence[tuple[Taken, Taken]]) -> str:
+    """The same ratio without the waiting: for a machine that has other work too."""
+    ratio = median(left.processor / right.processor for left, right in pairs)
+    return f"{ratio:.2f} by processor time"

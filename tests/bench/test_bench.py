@@ -11,6 +11,7 @@ import pytest
 from results.models import Measurement, Run, Summary
 from results.summaries import rebuild
 from tests.bench.fill import fill
+from tests.bench.ingesting import Round, Taken, lines
 from tests.bench.remote import ROOT
 from tests.bench.report import OVER, Line, table
 from tests.bench.sample import LAB, METRICS, SHOWN, Shape, compare_query, make_bundle
@@ -103,3 +104,14 @@ def test_a_table_says_what_could_not_be_measured_and_rounds_the_rest() -> None:
     assert text.splitlines()[0] == "Title"
     assert "not measured" in text
     assert "1,234.6 kB" in text
+
+
+def test_ingest_is_judged_by_the_median_of_its_rounds() -> None:
+    quick = Round(Taken(1.0, 1.0), Taken(2.0, 1.0), Taken(2.5, 1.0))
+    slow = Round(Taken(10.0, 1.0), Taken(20.0, 1.0), Taken(25.0, 1.0))
+    disturbed = Round(Taken(30.0, 1.0), Taken(3.0, 1.0), Taken(300.0, 1.0))
+    to_bare, to_empty = lines([quick, disturbed, slow], 1000, 600)
+    assert (to_bare.found, to_empty.found) == (0.5, 0.8)
+    assert not to_bare.is_over
+    assert not to_empty.is_over
+    assert to_bare.remark == "200 / 60 measurements a second here; 1.00 by processor time"

@@ -198,6 +198,14 @@ def test_a_second_server_in_the_same_folder_is_refused(server: Server, folder: P
     assert "Traceback" not in done.stdout
 
 
+@pytest.mark.parametrize("path", ["/compare/", "/api/v1/compare/", "/api/v1/compare.csv"])
+def test_five_hundred_systems_are_refused_in_words(server: Server, path: str) -> None:
+    names = "&".join(f"system=a-system-with-quite-a-long-name-{n}" for n in range(500))
+    status, body, _ = server.get(f"{path}?{names}")
+    assert status == 400
+    assert b"found 500 columns, expected at most 50" in body
+
+
 def test_a_killed_web_server_is_brought_back(server: Server, folder: Path) -> None:
     [master] = [
         process

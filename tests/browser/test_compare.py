@@ -254,3 +254,13 @@ def test_the_keyboard_reaches_content_controls_and_numbers(page: Page) -> None:
     page.locator("figure .nums > summary").focus()
     page.keyboard.press("Enter")
     expect(page.locator("figure .nt")).to_be_visible()
+
+
+def test_a_remembered_theme_is_there_before_the_first_paint(page: Page) -> None:
+    page.emulate_media(color_scheme="light")
+    page.goto("/")
+    page.locator("[data-theme-toggle]").click()
+    without_it = {"body": "", "content_type": "text/javascript"}
+    page.route("**/theme*.js", lambda route: route.fulfill(**without_it))
+    page.reload()
+    assert page.evaluate("document.documentElement.dataset.theme") == "dark"

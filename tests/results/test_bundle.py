@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from results.bundle import BundleError, read_bundle
+from results.bundle.document import MOST_PROBLEMS
 from results.bundle.locate import DEEPEST, lines_of
 from results.bundle.problems import show
 from results.bundle.schema import FILE, schema_text
@@ -87,6 +88,20 @@ def test_all_problems_of_a_file_are_told_together() -> None:
         "runs[2].measurements[0].value",
         "runs[3].system",
     ]
+
+
+def test_reading_stops_where_more_is_wrong_than_anyone_reads() -> None:
+    found = reading_problems(bundle(*[{}] * 5_000))
+    assert len(found) == MOST_PROBLEMS + 2
+    assert found[0].message == "runs[0].system is missing"
+    assert found[-1].message == "with so many problems, nothing from runs[1000] on was read"
+
+
+def test_a_wrong_run_behind_a_thousand_is_named_by_its_place() -> None:
+    document = read(bundle(*[run() for _ in range(1_500)], run(scope="planet"), run()))
+    (problem,) = document.problems(document.findings)
+    assert problem.field == "runs[1500].scope"
+    assert document.run_path(1_500) == ("runs", 1_501)
 
 
 def test_an_unknown_key_is_named_with_the_one_meant() -> None:

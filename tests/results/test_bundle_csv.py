@@ -62,7 +62,9 @@ def test_a_comma_decimal_is_an_error_with_its_line() -> None:
     assert "decimal point" in problem.expected
 
 
-@pytest.mark.parametrize("cell", ["1.234,5", "1 234", "NaN", "inf", "0x10", "1e", "12GB", "1_000"])
+@pytest.mark.parametrize(
+    "cell", ["1.234,5", "1 234", "NaN", "inf", "0x10", "1e", "12GB", "1_000", "１２"]
+)
 def test_other_forms_of_number_are_errors(cell: str) -> None:
     (problem,) = wrong(HEAD, f'a,stream,system,copy.bandwidth,"{cell}",GB/s')
     assert "a number with a decimal point" in problem.expected

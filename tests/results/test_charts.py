@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from results import charts
+from results import charts, wording
 from results.charts import panels, scales
 from results.compare import Column, Table, compare_systems
 from results.models import System
@@ -257,3 +257,11 @@ def test_a_bar_in_the_table_is_the_share_of_the_best_whatever_the_direction() ->
     lengths = {row.metric.name: scales.lengths(row) for row in table.rows if len(row.cells) == 2}
     assert lengths["triad.bandwidth"] == {VERA: (0.0, 100.0), EPYC: (0.0, near(30.6))}
     assert lengths["driverFastback-medium.time"] == {VERA: (0.0, near(89.6)), EPYC: (0.0, 100.0)}
+
+
+@pytest.mark.parametrize("largest", [1e300, 1e-300, 8e12])
+def test_the_marks_of_an_axis_are_short_however_large_or_small(largest: float) -> None:
+    marks = panels.ticks(scales.round_axis(largest), wording.Figures("GB/s"))
+    assert marks[0].text == "0"
+    assert all(len(mark.text) < 12 for mark in marks)
+    assert float(marks[-1].text) == pytest.approx(marks[-1].value, rel=1e-3)

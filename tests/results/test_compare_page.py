@@ -258,7 +258,7 @@ def test_systems_without_a_common_row_are_listed_each_by_itself(client: Client) 
 def test_a_system_without_results_has_a_page_that_says_so(client: Client) -> None:
     System.objects.create(slug="bare", name="Bare machine")
     text = read(client, "/compare/?system=bare")
-    assert "nothing has been measured on them here" in text
+    assert "nothing has been measured here" in text
     assert "These systems have no row to show" in text
 
 

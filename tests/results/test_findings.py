@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from results.compare import Table, compare_systems
-from results.wording import findings
+from results.wording import decks, findings
 from tests.results.made import run, store, system
 from tests.results.test_charts import EPYC, SIX, VERA
 
@@ -55,7 +55,7 @@ def test_the_title_says_what_a_factor_does_to_a_system() -> None:
 
 
 def test_the_deck_counts_rows_leads_and_runs() -> None:
-    sentences = findings.deck(table(), {"storagereview": "StorageReview"})
+    sentences = decks.deck(table(), {"storagereview": "StorageReview"})
     assert sentences == [
         "Six two-socket systems side by side: 63 rows of 15 benchmarks, measured by StorageReview.",
         "Of the seven rows that all six have, Vera leads three, EPYC 9965 leads three "
@@ -63,6 +63,38 @@ def test_the_deck_counts_rows_leads_and_runs() -> None:
         "Every figure is a single published one (n = 1): differences are shown, "
         "none is called significant.",
     ]
+
+
+def deck(*systems: str, **question: Any) -> str:
+    return " ".join(decks.deck(table(*systems, **question), {"storagereview": "StorageReview"}))
+
+
+def test_the_deck_of_one_row_and_of_one_system_says_no_more_than_they_hold() -> None:
+    assert deck(per="core", benchmarks=["stream/triad"]).startswith(
+        "Six two-socket systems side by side: four rows of one benchmark, measured by "
+        "StorageReview. In the one row read per core that all six have, EPYC 9175F leads."
+    )
+    assert deck(VERA) == (
+        "One two-socket system: 59 rows of 15 benchmarks, measured by StorageReview. "
+        "Every figure is a single published one (n = 1)."
+    )
+
+
+def test_the_deck_says_what_is_not_divided_and_of_whom_the_divisor_is_unknown() -> None:
+    said = deck(per="watt")
+    assert "that all six have" not in said
+    assert "rows keep their totals: their metrics are not read that way." in said
+    assert "The divisor is not known for EPYC 9175F, Xeon 6978P, Xeon 6787P and Xeon 8592+." in said
+    assert "In the one row read as a share of the peak that all six have, Vera leads." in deck(
+        per="peak"
+    )
+
+
+def test_the_deck_says_that_a_factor_splits_nothing() -> None:
+    said = "Each system has one value of the factor only: it splits none of them."
+    assert said in deck(factor="kernel")
+    assert said not in deck(factor="smt")
+    assert said not in deck()
 
 
 def test_a_heading_names_where_each_is_ahead() -> None:

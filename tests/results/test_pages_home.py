@@ -53,7 +53,7 @@ def test_triad_per_core_and_nopm_by_engine_are_one_click_away(
 
 def test_leads_come_from_the_comparison(client: Client, reference: None) -> None:
     text = read(client, "/")
-    assert "STREAM Triad system · own memory Vera 2,073 GB/s" in text
+    assert "STREAM Triad system · own memory · SMT off Vera 2,073 GB/s" in text
     assert "2.27× ahead of Xeon 6978P 6 systems" in text
     assert "HammerDB TPROC-C one socket · PostgreSQL 18.6 Vera 3.31 M NOPM" in text
 

@@ -10,7 +10,7 @@ from django.test import Client
 
 from results.bundle import read_bundle
 from results.ingest import ingest_bundle
-from results.models import Run
+from results.models import Run, System
 from results.services import edit_not_ranked, supersede, withdraw
 from tests.results.made import run, store, system
 from tests.results.pages import LOG, member, read, run_with_log, source_of, staff
@@ -201,3 +201,21 @@ def test_numbers_that_no_run_has_are_not_found(client: Client, address: str) -> 
 def test_a_long_note_and_odd_names_are_shown_as_text(client: Client) -> None:
     wanted = made(note="<b>bold</b> " + "x" * 3000)
     assert "&lt;b&gt;bold&lt;/b&gt;" in source_of(client, page_of(wanted))
+
+
+def test_a_run_that_reports_only_a_range_is_not_called_ranked(client: Client) -> None:
+    assert "Ranked yes" in read(client, page_of(made()))
+    ranged = made((2.93, 3.04), metric="hot.time", benchmark="clickbench", unit="s", version="2")
+    assert "Ranked no: a reported range" in read(client, page_of(ranged))
+
+
+def test_a_run_of_a_group_is_not_called_ranked(client: Client) -> None:
+    one = made()
+    store(system("b"))
+    one.system.members.add(System.objects.get(slug="b"))
+    assert "Ranked no: a group of systems" in read(client, page_of(one))
+
+
+def test_a_range_stays_in_one_line_of_the_title(client: Client) -> None:
+    ranged = made((2.93, 3.04), metric="hot.time", benchmark="clickbench", unit="s", version="2")
+    assert '<span class="nw">2.93–3.04</span> s on CPU a</h1>' in source_of(client, page_of(ranged))

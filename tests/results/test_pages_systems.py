@@ -146,3 +146,29 @@ def test_an_east_asian_name_is_marked_with_its_language(client: Client) -> None:
     store(system("a"), run("a", "triad.bandwidth", 1))
     System.objects.filter(slug="a").update(name="富岳ノード")
     assert '<h1 lang="ja">' in source_of(client, "/systems/a/")
+
+
+def test_another_filter_keeps_what_is_ticked(client: Client, reference: None) -> None:
+    ticked = "system=nvidia-mgx-vera-c2&system=dell-r7725-epyc-9965&system=unheard-of"
+    page = source_of(client, f"/systems/?q=epyc&{ticked}")
+    assert re.findall(r'value="([^"]+)" (?:id="[^"]+" )?checked', page) == [
+        "nvidia-mgx-vera-c2",
+        "dell-r7725-epyc-9965",
+    ]
+    assert "Chosen before, and kept: Vera" in read(client, f"/systems/?q=epyc&{ticked}")
+    assert "Chosen before" not in read(client, f"/systems/?{ticked}")
+
+
+def test_the_chosen_systems_are_compared_without_the_filter(
+    client: Client, reference: None
+) -> None:
+    asked = "system=nvidia-mgx-vera-c2&system=dell-r7725-epyc-9965"
+    answer = client.get(f"/systems/?q=epyc&{asked}&compare=chosen")
+    assert (answer.status_code, answer.headers["Location"]) == (302, f"/compare/?{asked}")
+    assert client.get("/systems/?compare=chosen").headers["Location"] == "/compare/"
+
+
+def test_facts_have_readable_names(client: Client, reference: None) -> None:
+    text = read(client, "/systems/dell-c6525-rome/")
+    assert "IO die 14 nm" in text
+    assert "CCX per CCD 2" in text

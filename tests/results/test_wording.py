@@ -104,3 +104,13 @@ def test_a_slice_of_cores_is_named_by_its_number_alone() -> None:
 
 def test_names_are_joined_as_in_a_sentence() -> None:
     assert [wording.joined(list("abc")[:n]) for n in range(4)] == ["", "a", "a and b", "a, b and c"]
+
+
+def test_a_value_too_small_to_write_out_is_not_shown_as_zero() -> None:
+    assert shown("s", 3.2e-20, 5.0)[0] == "3.2e-20"
+    assert shown("s", 5e-324) == ["4.941e-324"]
+
+
+def test_a_ratio_beyond_all_measure_has_a_short_text() -> None:
+    assert wording.ratio_words(1.5e299) == "1.5e+299×"
+    assert wording.ratio_words(2e-12) == "2e-12×"
