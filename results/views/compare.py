@@ -117,7 +117,7 @@ def _add_picker(controls: forms.Controls, find: str) -> None:
     found = queries.systems_with_results(find)
     listed = list(found[: forms.MOST_LISTED])
     controls.find = find
-    controls.found = found.count() if len(listed) == forms.MOST_LISTED else len(listed)
+    controls.found = found.count()
     taken = {key for name, key in controls.systems_hidden if name == "system"}
     controls.systems = [_system_option(one) for one in listed if one.slug not in taken]
     controls.found -= len(listed) - len(controls.systems)

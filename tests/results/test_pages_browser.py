@@ -10,6 +10,7 @@ from playwright.sync_api import Page, expect
 from pytest_django.live_server_helper import LiveServer
 
 from results.models import Run
+from tests.results.made import run, store, system
 from tests.results.pages import run_with_log
 
 Open = Callable[..., Page]
@@ -48,6 +49,24 @@ def test_no_page_scrolls_sideways_or_complains(
         page.goto(address)
         expect(page.locator("h1")).to_have_count(1)
         assert fits(page) == [], address
+
+
+def test_markup_in_names_is_never_run_and_breaks_where_a_phone_ends(
+    live_server: LiveServer, new_page: Open
+) -> None:
+    evil = '"><script>window.ran=1</script><img src=x onerror=window.ran=1>'
+    box, other = system("evil-box", vendor=evil[:60], note=evil), system("plain-box")
+    box["systems"][0]["name"] = box["processors"][0]["name"] = evil
+    box["processors"][0]["short_name"] = "<img src=x onerror=ran=1>"
+    huge = run("evil-box", "triad.bandwidth", 1e300, node=evil[:60], setup={"os": evil})
+    (pk, _) = store(box, other, huge, run("plain-box", "triad.bandwidth", 1e-300))
+    page = new_page(width=390)
+    compared = "/compare/?system=evil-box&system=plain-box"
+    for address in (compared, "/benchmarks/stream/", f"/runs/{pk}/", "/systems/evil-box/"):
+        page.goto(address)
+        expect(page.locator("h1")).to_have_count(1)
+        assert page.evaluate("window.ran") is None
+    assert fits(page) == []
 
 
 def test_a_newcomer_goes_from_the_front_page_to_the_evidence(

@@ -107,8 +107,8 @@ def test_names_are_joined_as_in_a_sentence() -> None:
 
 
 def test_a_value_too_small_to_write_out_is_not_shown_as_zero() -> None:
-    assert shown("s", 3.2e-20, 5.0)[0] == "3.2e-20"
-    assert shown("s", 5e-324) == ["4.941e-324"]
+    assert shown("s", 3.2e-20, 5.0)[1] == "3.2e-20"
+    assert shown("s", 5e-324)[1] == "4.941e-324"
 
 
 def test_a_ratio_beyond_all_measure_has_a_short_text() -> None:
