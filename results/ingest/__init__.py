@@ -34,11 +34,13 @@ AT_ONCE = 5_000
 class IngestResult:
     """What became of a bundle: ids of runs made now, and of those known before, in its order.
 
-    `changed` counts other rows that were made or changed: systems, sources, lists …
+    `drafts` are those of the known that were published by this. `changed` counts other
+    rows that were made or changed: systems, sources, lists …
     """
 
     created: list[int] = field(default_factory=list)
     known: list[int] = field(default_factory=list)
+    drafts: list[int] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
     ready: Sequence[Ready] = ()
     changed: int = 0
@@ -128,6 +130,8 @@ def _check_parts(checker: Checker) -> None:
         checker.refer((*path, "source"), "source", system.source, known.sources)
         for member in system.members:
             checker.refer((*path, "members"), "system", member, known.systems)
+            if member == system.slug:
+                checker.say((*path, "members"), show(member), "other systems than itself")
 
 
 PARTS = (
@@ -186,7 +190,7 @@ def _store(
         touch()
     stays = [known[run.identity] for run in old]
     changes = parts.changes
-    return IngestResult(created, stays, changes.warnings, ready, changes.count + changed)
+    return IngestResult(created, stays, [], changes.warnings, ready, changes.count + changed)
 
 
 def _write(bundle: Bundle, new: Sequence[Ready], parts: Parts, standing: Standing) -> list[int]:

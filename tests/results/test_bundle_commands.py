@@ -44,7 +44,7 @@ def command(*words: Any) -> tuple[str, str, int]:
 def test_ingest_stores_drafts_and_publishes_when_told(file: Path) -> None:
     assert "1 runs stored as drafts" in command("ingest", file)[0]
     assert Run.objects.latest("pk").state == "draft"
-    assert "0 runs published, 1 known before" in command("ingest", file, "--publish")[0]
+    assert "1 known before, 1 of them drafts" in command("ingest", file, "--publish")[0]
     assert Run.objects.latest("pk").state == "published"
 
 

@@ -221,3 +221,9 @@ def test_no_text_of_a_bundle_is_longer_than_its_column(part: type, kind: type) -
         closed = any("enum" in option or "pattern" in option for option in options)
         assert longest <= (columns[name].max_length or 0), name
         assert longest or closed, name
+
+
+def test_a_system_is_no_member_of_itself() -> None:
+    problem = only_problem(bundle(systems=[{"slug": "box", "name": "Box", "members": ["box"]}]))
+    assert problem.field == "systems[0].members"
+    assert problem.expected == "other systems than itself"

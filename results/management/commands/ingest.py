@@ -68,9 +68,11 @@ class Command(BaseCommand):
             self.stdout.write(f"Checked: {new} new runs, {known} known. Nothing was stored.")
             return
         ids = [pk for result in results for pk in result.created]
-        word = "published" if options["publish"] else "stored as drafts"
+        word = "stored and published" if options["publish"] else "stored as drafts"
         span = f" (runs {ids[0]} to {ids[-1]})" if ids else ""
-        self.stdout.write(f"{len(ids)} runs {word}{span}, {known} known before.")
+        drafts = sum(len(result.drafts) for result in results)
+        also = f", {drafts} of them drafts that are published now" if drafts else ""
+        self.stdout.write(f"{len(ids)} runs {word}{span}, {known} known before{also}.")
 
 
 def _ingest(options: Mapping[str, Any]) -> list[IngestResult]:
@@ -86,12 +88,13 @@ def _ingest(options: Mapping[str, Any]) -> list[IngestResult]:
         if problems:
             raise BundleError(problems)
         if options["publish"] and not options["dry_run"]:
-            _publish_drafts([pk for result in results for pk in result.known])
+            for result in results:
+                result.drafts = _publish_drafts(result.known)
     return results
 
 
-def _publish_drafts(ids: Sequence[int]) -> None:
-    """Publish what an earlier call stored; a withdrawn run stays withdrawn."""
+def _publish_drafts(ids: Sequence[int]) -> list[int]:
+    """Publish what an earlier call stored, and say what; a withdrawn run stays withdrawn."""
     states = (Run.State.DRAFT, Run.State.PENDING)
     drafts = [
         pk
@@ -99,6 +102,7 @@ def _publish_drafts(ids: Sequence[int]) -> None:
         for pk in Run.objects.filter(pk__in=part, state__in=states).values_list("pk", flat=True)
     ]
     publish(runs=drafts, actor=None, reason="ingest --publish")
+    return drafts
 
 
 def _read_all(options: Mapping[str, Any]) -> tuple[list[tuple[Path, Document]], list[Problem]]:
