@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from tests.bench import ingesting, pages, serving
+from tests.bench.ingesting import Load
 from tests.bench.remote import Remote
 from tests.bench.report import Line, table
 from tests.bench.sample import Shape
@@ -35,13 +36,23 @@ class Plan:
 
     shapes: Sequence[Shape]
     requests: int
-    ingests: int
-    bundle_repeats: int
+    loads: Sequence[Load]
     servings: int
 
 
-FULL = Plan((Shape(10, 2), Shape(20, 100), Shape(100, 200)), 41, 9, 20, 20)
-QUICK = Plan((Shape(10, 2), Shape(12, 3)), 1, 1, 1, 1)
+WHOLE, SPLIT = "ingest of whole runs", "ingest of runs of one measurement"
+FULL = Plan(
+    shapes=(Shape(10, 2), Shape(20, 100), Shape(100, 200)),
+    requests=41,
+    loads=(Load(WHOLE, 10, 20, split=False, rounds=9), Load(SPLIT, 10, 8, split=True, rounds=7)),
+    servings=20,
+)
+QUICK = Plan(
+    shapes=(Shape(10, 2), Shape(12, 3)),
+    requests=1,
+    loads=(Load(WHOLE, 2, 1, split=False, rounds=1), Load(SPLIT, 2, 1, split=True, rounds=1)),
+    servings=1,
+)
 
 
 @dataclass
@@ -87,14 +98,11 @@ class Bench:
 
     def ingest(self) -> list[Line]:
         stored, full = max(self.remotes.items())
-        return ingesting.measure(
-            self.empty,
-            full,
-            stored,
-            systems=10,
-            repeats=self.plan.bundle_repeats,
-            rounds=self.plan.ingests,
-        )
+        lines, first = [], 1
+        for load in self.plan.loads:
+            lines += ingesting.measure(self.empty, full, stored, load, first=first)
+            first += load.rounds
+        return lines
 
     def serving(self) -> list[Line]:
         """With the reference data beside what the largest database holds."""

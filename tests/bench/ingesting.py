@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from statistics import median
 from typing import NamedTuple
 
@@ -29,41 +30,53 @@ class Round(NamedTuple):
     full: Taken
 
 
-def measure(
-    empty: Remote, full: Remote, stored: int, *, systems: int, repeats: int, rounds: int
-) -> list[Line]:
-    """Lines for a bundle of `repeats` runs of everything on `systems` systems.
+@dataclass(frozen=True)
+class Load:
+    """A bundle of `repeats` runs of everything on `systems` systems; `split` as in sample."""
 
-    `empty` must be migrated and kept.
-    """
+    name: str
+    systems: int
+    repeats: int
+    split: bool
+    rounds: int
+
+    @property
+    def measurements(self) -> int:
+        return self.systems * METRICS * self.repeats
+
+
+def measure(empty: Remote, full: Remote, stored: int, load: Load, *, first: int) -> list[Line]:
+    """Lines for a load. `empty` must be migrated and kept; batches are counted from `first`."""
     taken = []
-    for batch in range(1, rounds + 1):
-        bundle = {"systems": systems, "repeats": repeats, "batch": batch}
+    for batch in range(first, first + load.rounds):
+        bundle = {"systems": load.systems, "repeats": load.repeats, "split": load.split}
+        bundle["batch"] = batch
         empty.ask("restore")
         bare = Taken(*empty.ask("time_bare", **bundle))
         empty.ask("restore")
         into_empty = Taken(*empty.ask("time_ingest", **bundle))
         taken.append(Round(bare, into_empty, Taken(*full.ask("time_ingest", **bundle))))
-    return lines(taken, stored, systems * METRICS * repeats)
+    return lines(load, taken, stored)
 
 
-def lines(taken: Sequence[Round], stored: int, count: int) -> list[Line]:
+def lines(load: Load, taken: Sequence[Round], stored: int) -> list[Line]:
     """The ratios, each the median of its rounds': what slows a round down slows both sides."""
     bare, empty, full = (
-        f"{count / median(way.clock for way in ways):,.0f}" for ways in zip(*taken, strict=True)
+        f"{load.measurements / median(way.clock for way in ways):,.0f}"
+        for ways in zip(*taken, strict=True)
     )
     to_bare = [(one.bare, one.empty) for one in taken]
     to_empty = [(one.empty, one.full) for one in taken]
     return [
         Line(
-            "ingest: rate / that of a bare bulk_create of the same rows",
+            f"{load.name}: rate / that of a bare bulk_create of the same rows",
             median(left.clock / right.clock for left, right in to_bare),
             LEAST_OF_BARE,
             "at least",
             remark=f"{empty} / {bare} measurements a second here; {_processor(to_bare)}",
         ),
         Line(
-            f"ingest: rate with {stored:,} stored / into an empty database",
+            f"{load.name}: rate with {stored:,} stored / into an empty database",
             median(left.clock / right.clock for left, right in to_empty),
             LEAST_OF_EMPTY,
             "at least",

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from results import catalogue
-from results.catalogue.base import Benchmark
+from results.catalogue.base import Benchmark, Metric
 
 LAB = "bench-lab"
 SCOPE = "system"
@@ -57,11 +57,12 @@ def system_slug(number: int) -> str:
     return f"bench-system-{number:03d}"
 
 
-def make_bundle(systems: int, repeats: int, *, batch: int = 0) -> bytes:
+def make_bundle(systems: int, repeats: int, *, batch: int = 0, split: bool = False) -> bytes:
     """A bundle's JSON: `repeats` runs of every benchmark on every system, 50 metrics in all.
 
     `batch` sets other start times, so that bundles of two batches have no run in common;
-    batch 0 is the newest, later ones lie before it.
+    batch 0 is the newest, later ones lie before it. `split`: every measurement is a run
+    of its own, a second later than the last.
     """
     start = EARLY - timedelta(days=batch)
     document = {
@@ -70,7 +71,7 @@ def make_bundle(systems: int, repeats: int, *, batch: int = 0) -> bytes:
         "labs": [{"slug": LAB, "name": "Bench lab", "kind": "review"}],
         "processors": [_processor(number) for number in range(systems)],
         "systems": [_system(number) for number in range(systems)],
-        "runs": list(_runs(systems, repeats, start)),
+        "runs": list(_runs(systems, repeats, start, split=split)),
     }
     return json.dumps(document).encode()
 
@@ -96,20 +97,27 @@ def _system(number: int) -> dict[str, Any]:
     }
 
 
-def _runs(systems: int, repeats: int, start: datetime) -> Iterator[dict[str, Any]]:
+def _runs(systems: int, repeats: int, start: datetime, *, split: bool) -> Iterator[dict[str, Any]]:
     chance = random.Random(start.toordinal())
     benchmarks = [catalogue.benchmarks()[slug] for slug in (*SHOWN, *HIDDEN)]
     moment = start
     for _ in range(repeats):
         for number in range(systems):
             for benchmark in benchmarks:
-                moment += timedelta(seconds=1)
-                yield _run(benchmark, number, moment, chance)
+                metrics = benchmark.metrics
+                for part in [[one] for one in metrics] if split else [metrics]:
+                    moment += timedelta(seconds=1)
+                    yield _run(benchmark, part, number, moment, chance)
 
 
 def _run(
-    benchmark: Benchmark, number: int, moment: datetime, chance: random.Random
+    benchmark: Benchmark,
+    metrics: Sequence[Metric],
+    number: int,
+    moment: datetime,
+    chance: random.Random,
 ) -> dict[str, Any]:
+    factor = 100 * (1 + number / 50)
     return {
         "system": system_slug(number),
         "benchmark": benchmark.slug,
@@ -121,10 +129,10 @@ def _run(
         "measurements": [
             {
                 "metric": metric.name,
-                "value": round(100 * (place + 1) * (1 + number / 50) * chance.gauss(1, 0.02), 3),
+                "value": round(factor * chance.gauss(1, 0.02), 3),
                 "unit": metric.unit,
             }
-            for place, metric in enumerate(benchmark.metrics)
+            for metric in metrics
         ],
     }
 

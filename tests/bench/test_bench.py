@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from typing import Any
@@ -11,7 +12,7 @@ import pytest
 from results.models import Measurement, Run, Summary
 from results.summaries import rebuild
 from tests.bench.fill import fill
-from tests.bench.ingesting import Round, Taken, lines
+from tests.bench.ingesting import Load, Round, Taken, lines
 from tests.bench.remote import ROOT
 from tests.bench.report import OVER, Line, table
 from tests.bench.sample import LAB, METRICS, SHOWN, Shape, compare_query, make_bundle
@@ -25,8 +26,10 @@ LINES = (
     "comparison API, made anew: queries",
     "comparison API, kept: time with 1,800 / with 1,000 stored",
     "comparison API, kept: queries",
-    "ingest: rate / that of a bare bulk_create of the same rows",
-    "ingest: rate with 1,800 stored / into an empty database",
+    "ingest of whole runs: rate / that of a bare bulk_create of the same rows",
+    "ingest of whole runs: rate with 1,800 stored / into an empty database",
+    "ingest of runs of one measurement: rate / that of a bare bulk_create of the same rows",
+    "ingest of runs of one measurement: rate with 1,800 stored / into an empty database",
     "memory: PSS of the 2 web workers",
     "page: /compare/ with css and js, packed, without the chart library",
     "page: /compare/ alone, its HTML unpacked",
@@ -83,6 +86,12 @@ def test_bundles_of_two_batches_differ_and_one_batch_is_always_the_same() -> Non
     assert make_bundle(2, 1, batch=1) != make_bundle(2, 1, batch=2)
 
 
+def test_a_split_bundle_has_a_run_for_every_measurement() -> None:
+    runs = json.loads(make_bundle(2, 1, split=True))["runs"]
+    assert len(runs) == 2 * METRICS == len({run["started_at"] for run in runs})
+    assert {len(run["measurements"]) for run in runs} == {1}
+
+
 @pytest.mark.parametrize(
     ("line", "is_over"),
     [
@@ -110,7 +119,8 @@ def test_ingest_is_judged_by_the_median_of_its_rounds() -> None:
     quick = Round(Taken(1.0, 1.0), Taken(2.0, 1.0), Taken(2.5, 1.0))
     slow = Round(Taken(10.0, 1.0), Taken(20.0, 1.0), Taken(25.0, 1.0))
     disturbed = Round(Taken(30.0, 1.0), Taken(3.0, 1.0), Taken(300.0, 1.0))
-    to_bare, to_empty = lines([quick, disturbed, slow], 1000, 600)
+    load = Load("ingest", systems=2, repeats=6, split=False, rounds=3)
+    to_bare, to_empty = lines(load, [quick, disturbed, slow], 1000)
     assert (to_bare.found, to_empty.found) == (0.5, 0.8)
     assert not to_bare.is_over
     assert not to_empty.is_over

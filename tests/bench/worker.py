@@ -114,15 +114,16 @@ def _require_ok(status: int, path: str) -> None:
         raise RuntimeError(f"{path} answered {status}")
 
 
-def time_ingest(systems: int, repeats: int, batch: int) -> tuple[float, float]:
+def time_ingest(systems: int, repeats: int, batch: int, split: bool) -> tuple[float, float]:
     """How long a bundle takes from its JSON to its published, summarised rows."""
-    bundle = make_bundle(systems, repeats, batch=batch)
+    bundle = make_bundle(systems, repeats, batch=batch, split=split)
     return _timed(lambda: ingest(bundle))
 
 
-def time_bare(systems: int, repeats: int, batch: int) -> tuple[float, float]:
+def time_bare(systems: int, repeats: int, batch: int, split: bool) -> tuple[float, float]:
     """How long a bare bulk_create of the same rows takes; the database is left without them."""
-    rows = bare.rows_of(lambda: ingest(make_bundle(systems, repeats, batch=batch)))
+    bundle = make_bundle(systems, repeats, batch=batch, split=split)
+    rows = bare.rows_of(lambda: ingest(bundle))
     return _timed(lambda: bare.store(rows))
 
 
