@@ -9,7 +9,10 @@ from django.apps import AppConfig
 from django.db import connection
 from django.db.models.signals import m2m_changed, post_delete, post_save
 
-from results.models import Stamp
+from results.models import AuditEntry, Stamp, Token, Upload, UploadFile
+
+# Rows that no page for all readers shows.
+UNSEEN = (AuditEntry, Stamp, Token, Upload, UploadFile)
 
 # New rows are noticed even where they were written past the models' signals.
 MARK = """
@@ -40,7 +43,7 @@ def watch(app: AppConfig) -> None:
     """
 
     def changed(sender: Any, **_: Any) -> None:
-        if sender._meta.app_label == app.label and sender is not Stamp:
+        if sender._meta.app_label == app.label and sender not in UNSEEN:
             touch()
 
     for signal in (post_save, post_delete, m2m_changed):

@@ -12,10 +12,10 @@ ROOT = Path(__file__).parents[1]
 # A room may import rooms of its own and of lower floors, never of higher ones.
 FLOORS = (
     ("catalogue", "chunks", "hints"),
-    ("models", "bundle", "units", "roles", "artefacts"),
+    ("models", "bundle", "formats", "units", "roles", "artefacts", "actors"),
     ("queries", "freshness", "summaries", "sync"),
-    ("services", "export", "ingest", "compare"),
-    ("wording", "request"),
+    ("services", "export", "ingest", "compare", "tokens"),
+    ("wording", "request", "intake", "receiving"),
     ("charts", "kept"),
     ("pages",),
     ("views", "api", "admin", "templatetags", "management", "urls", "apps"),
@@ -32,7 +32,7 @@ NEVER = {
     ("views", "admin"),
     ("admin", "api"),
 }
-FREE_OF_DJANGO = ("catalogue", "bundle", "units", "roles")
+FREE_OF_DJANGO = ("catalogue", "bundle", "formats", "units", "roles")
 LATE = ("pandas", "scipy", "plotly", "pint", "numpy")
 PAGES = ("compare", "queries", "views", "charts", "api", "models", "catalogue", "wording")
 

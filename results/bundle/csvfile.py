@@ -117,7 +117,7 @@ def _head(cells: list[str], name: str, line: int, given: Defaults) -> list[str]:
         Problem(f"column {show(column)} stands twice", name, line, column, column, "once")
         for column in sorted({column for column in head if head.count(column) > 1})
     ]
-    needed = REQUIRED if given.system else ("system", *REQUIRED)
+    needed = REQUIRED if given.system or given.leave_open else ("system", *REQUIRED)
     problems += [
         Problem(f"column '{column}' is missing", name, line, column, "nothing", column)
         for column in needed

@@ -78,13 +78,22 @@ PATTERNS = {
 }
 
 
+# Stands for a lab or system that is still to be asked for.
+OPEN = "?"
+
+
 @dataclass(frozen=True)
 class Defaults:
-    """What is given beside a file: `settings` are parameters, `setup.*` and `node`."""
+    """What is given beside a file: `settings` are parameters, `setup.*` and `node`.
+
+    With `leave_open`, a lab or system that neither the file nor this names is OPEN instead
+    of a problem.
+    """
 
     lab: str = ""
     system: str = ""
     settings: Mapping[str, str] = field(default_factory=dict)
+    leave_open: bool = False
 
 
 def json_name(path: Path) -> str:
@@ -263,10 +272,14 @@ def apply_defaults(raw: Any, defaults: Defaults) -> list[Finding]:
         return []
     found: list[Finding] = []
     _set(raw, "lab", defaults.lab, (), found)
+    if defaults.leave_open:
+        raw["lab"] = raw.get("lab") or OPEN
     runs = raw.get("runs")
     for index, run in enumerate(runs if isinstance(runs, list) else []):
         if isinstance(run, dict):
             _set(run, "system", defaults.system, ("runs", index), found)
+            if defaults.leave_open:
+                run["system"] = run.get("system") or OPEN
             for name, value in defaults.settings.items():
                 _apply_setting(run, name, value, ("runs", index), found)
     return found

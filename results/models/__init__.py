@@ -11,6 +11,8 @@ from results.models.runs import Measurement, Qualifier, Run, Scope, Trust
 from results.models.setups import Setup
 from results.models.stamp import Stamp
 from results.models.summaries import Summary
+from results.models.tokens import Token
+from results.models.uploads import Upload, UploadFile
 
 __all__ = [
     "Artefact",
@@ -34,5 +36,8 @@ __all__ = [
     "Stamp",
     "Summary",
     "System",
+    "Token",
     "Trust",
+    "Upload",
+    "UploadFile",
 ]

@@ -8,6 +8,7 @@ from django.conf import settings
 from django.db import models
 
 from results.models.runs import Run
+from results.models.uploads import Upload
 
 
 class AuditError(RuntimeError):
@@ -23,7 +24,7 @@ class AuditQuerySet(models.QuerySet["AuditEntry"]):
 
 
 class AuditEntry(models.Model):
-    """One change of a run or of its standing: who, when, what, from, to, why.
+    """One change of a run, an upload, a token, or of its standing: who, when, what, why.
 
     `actor_name` outlives the account. The database refuses UPDATE and DELETE by trigger.
     """
@@ -41,6 +42,14 @@ class AuditEntry(models.Model):
     action = models.CharField(max_length=40)
     run = models.ForeignKey(
         Run,
+        null=True,
+        blank=True,
+        on_delete=models.DO_NOTHING,
+        related_name="audit",
+        db_constraint=False,
+    )
+    upload = models.ForeignKey(
+        Upload,
         null=True,
         blank=True,
         on_delete=models.DO_NOTHING,

@@ -22,7 +22,8 @@ def _count() -> models.PositiveIntegerField[int | None, int | None]:
 class Processor(models.Model):
     """A CPU model; cores, caches and TDP are those of one socket.
 
-    `inferred` holds general knowledge that no source states, by field name.
+    `inferred` holds general knowledge that no source states, by field name. One that came
+    with an upload is public once something measured on it is.
     """
 
     slug = models.SlugField(max_length=80, unique=True)
@@ -43,6 +44,7 @@ class Processor(models.Model):
     extra = models.JSONField(default=dict, blank=True)
     inferred = models.JSONField(default=dict, blank=True)
     note = models.TextField(blank=True)
+    is_public = models.BooleanField(default=True)
 
     class Meta:
         ordering = ("name",)
@@ -59,7 +61,8 @@ class System(models.Model):
     """A configuration as tested; identical machines share one.
 
     Peaks are GB/s (10**9 bytes a second). A system with `members` is a group that a
-    source quotes as one: shown, never ranked.
+    source quotes as one: shown, never ranked. One that came with an upload is public once
+    something measured on it is.
     """
 
     slug = models.SlugField(max_length=80, unique=True)
@@ -88,6 +91,7 @@ class System(models.Model):
     extra = models.JSONField(default=dict, blank=True)
     inferred = models.JSONField(default=dict, blank=True)
     note = models.TextField(blank=True)
+    is_public = models.BooleanField(default=True)
 
     class Meta:
         ordering = ("name", "slug")
