@@ -4,13 +4,14 @@ VAR ?= var
 PYTHON_BIN := .venv/bin/python
 export PORT VAR
 
-.PHONY: help serve test lint bench clean
+.PHONY: help serve test lint bench reliability clean
 
 help:
 	@echo "make serve   start BenchHub (PORT=$(PORT), VAR=$(VAR))"
 	@echo "make test    lint and all tests, in a real Chromium too"
 	@echo "make lint    ruff, mypy, djlint"
 	@echo "make bench   speed and memory against the budgets"
+	@echo "make reliability   kills, full disks, damaged files, in full"
 	@echo "make clean   remove what was installed here; VAR stays"
 
 serve:
@@ -36,6 +37,10 @@ checks:
 bench:
 	@sh benchhub/setup.sh lint
 	@$(PYTHON_BIN) -m tests.bench
+
+reliability:
+	@sh benchhub/setup.sh lint
+	@$(PYTHON_BIN) -m tests.reliability full
 
 clean:
 	rm -rf .venv node_modules .mypy_cache .pytest_cache .ruff_cache .hypothesis

@@ -44,6 +44,11 @@ def env_int(name: str, default: int, *, minimum: int = 0, maximum: int = 2**31 -
     return value
 
 
+def web_threads() -> int:
+    """Threads of a web worker (`WEB_THREADS`); they are made when they are needed."""
+    return env_int("WEB_THREADS", 32, minimum=1, maximum=256)
+
+
 def env_list(name: str, default: tuple[str, ...] = ()) -> list[str]:
     """Comma-separated values, blanks dropped."""
     return [part.strip() for part in env_str(name).split(",") if part.strip()] or list(default)

@@ -1,15 +1,26 @@
-"""How gunicorn serves BenchHub: two workers of four threads that share what was imported.
+"""How gunicorn serves BenchHub: two workers of many threads that share what was imported.
 
-gthread, since a slow upload must not hold a worker; the application is imported once, before
-the fork, and frozen out of the garbage collector's sight, so that its pages stay shared.
+gthread, since a slow upload must not hold a worker: an idle worker has no thread yet, and each
+upload may take as long as it likes. The application is imported once, before the fork, and
+frozen out of the garbage collector's sight, so that its pages stay shared.
 """
 
+import ctypes
 import gc
 import os
+import socket
+import struct
+from contextlib import suppress
+from typing import Any
 
 from gunicorn.http import message  # type: ignore[import-untyped]
 
-from benchhub.env import env_int, env_str
+from benchhub.env import env_int, env_str, web_threads
+from benchhub.logs import not_stalled
+
+M_ARENA_MAX = -8  # of malloc.h
+# A client that says nothing for so long, in the midst of a request, is let go.
+SILENCE_S = env_int("WEB_SILENCE_S", 30, minimum=1, maximum=3600)
 
 # An address of some hundred systems is answered by the application, in its own words: the cap
 # below which gunicorn's setting is held would cut it off with a page of gunicorn's own.
@@ -18,7 +29,7 @@ message.MAX_REQUEST_LINE = 65_536
 bind = [f"{env_str('BIND', '127.0.0.1')}:{env_int('PORT', 8000, minimum=1, maximum=65535)}"]
 workers = env_int("WEB_WORKERS", 2, minimum=1, maximum=64)
 worker_class = "gthread"
-threads = env_int("WEB_THREADS", 4, minimum=1, maximum=64)
+threads = web_threads()
 preload_app = True
 max_requests = 20_000
 max_requests_jitter = 2_000
@@ -34,8 +45,23 @@ umask = 0o077
 proc_name = "benchhub"
 
 
-def when_ready(server: object) -> None:
+def few_arenas() -> None:
+    """Have the C library's allocator share two pools between all threads.
+
+    It would give each new thread a pool of its own, and two workers some 13 MB more of them
+    once ten threads have answered pages.
+    """
+    with suppress(OSError, AttributeError):  # another C library has no such thing
+        ctypes.CDLL(None).mallopt(M_ARENA_MAX, 2)
+
+
+def when_ready(server: Any) -> None:
     """Before the workers are forked: load what every request needs, and keep it for ever."""
+    for listener in server.LISTENERS:
+        patience = struct.pack("ll", SILENCE_S, 0)
+        # Handed down to each connection; a timeout of gunicorn's own ends with the headers.
+        listener.sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, patience)
+    server.log.error_log.addFilter(not_stalled)
     from django.template import engines
     from django.urls import get_resolver
 
@@ -45,4 +71,31 @@ def when_ready(server: object) -> None:
     gc.freeze()
 
 
+def post_worker_init(worker: Any) -> None:
+    """Hold one idle connection to SQLite, so that its log and index of the log stay.
+
+    The last connection to close takes them away, and the next to open makes them anew: work
+    for nothing, and on a full disk no page could be read any more.
+    """
+    from django.db import DatabaseError, connection
+
+    if connection.vendor == "sqlite":
+        worker.held = connection.copy()
+        with suppress(DatabaseError), worker.held.cursor() as cursor:
+            cursor.execute("PRAGMA schema_version")
+
+
+def worker_exit(server: object, worker: Any) -> None:
+    """Let go of it: whoever is last writes the log into the database."""
+    held = getattr(worker, "held", None)
+    if held is not None:
+        held.close()
+
+
+def pre_request(worker: object, request: Any) -> None:
+    """Let benchhub.bodies announce that the connection ends with the answer."""
+    request.body.force_close = request.force_close
+
+
+few_arenas()
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "benchhub.settings")

@@ -1,4 +1,4 @@
-"""`make serve`: check the machine, prepare the data, keep the web server running.
+"""`make serve`: check the machine, prepare the data, keep web server and reader running.
 
 Run as `python -m benchhub.serve`; PORT, BIND and VAR come from the environment. The process
 that supervises stays small: what needs Django runs in a child (benchhub.prepare).
@@ -54,7 +54,8 @@ def serve() -> None:
         check_port(bind, port)
         prepare()
         web = Service("the web server", web_command(), ready=lambda: answers(bind, port))
-        Supervisor([web]).run(lambda: say(f"serving at {address} (Ctrl-C ends it)"))
+        reader = Service("the reader of uploads", reader_command())
+        Supervisor([reader, web]).run(lambda: say(f"serving at {address} (Ctrl-C ends it)"))
         say("stopped.")
 
 
@@ -62,6 +63,11 @@ def web_command() -> list[str]:
     """gunicorn's argument list, of this very Python."""
     config = "python:benchhub.gunicorn_conf"
     return [sys.executable, "-m", "gunicorn", "--config", config, "benchhub.wsgi:application"]
+
+
+def reader_command() -> list[str]:
+    """The process that reads uploads and publishes what is due."""
+    return [sys.executable, "manage.py", "intake"]
 
 
 def check_disk(folder: Path) -> None:

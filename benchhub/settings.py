@@ -16,6 +16,8 @@ from benchhub.logs import without_traceback
 BASE_DIR = Path(__file__).resolve().parent.parent
 VAR = env.var_folder(BASE_DIR)
 ARTEFACT_ROOT = VAR / "artefacts"
+# Who reads uploads: the "service" that make serve runs, or the process at hand, "here".
+INTAKE = "service"
 DEBUG = env.env_bool("DEBUG")
 SECRET_KEY = env.secret_key(VAR)
 
@@ -99,6 +101,8 @@ SILENCED_SYSTEM_CHECKS = ["security.W005", "security.W021"]
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if HTTPS else None
 X_FRAME_OPTIONS = "DENY"
 DATA_UPLOAD_MAX_NUMBER_FILES = 20
+# Uploads that a web process reads at once: slow ones must leave threads to the pages.
+UPLOADS_AT_ONCE = max(1, env.web_threads() * 3 // 4)
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": f"django.contrib.auth.password_validation.{name}"}
     for name in (
@@ -144,7 +148,10 @@ WHITENOISE_KEEP_ONLY_HASHED_FILES = True
 REST_FRAMEWORK = {
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
     "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser"],
-    "DEFAULT_AUTHENTICATION_CLASSES": ["rest_framework.authentication.SessionAuthentication"],
+    "DEFAULT_AUTHENTICATION_CLASSES": [
+        "results.api.authentication.TokenAuthentication",
+        "rest_framework.authentication.SessionAuthentication",
+    ],
     "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticatedOrReadOnly"],
     "DEFAULT_FILTER_BACKENDS": ["django_filters.rest_framework.DjangoFilterBackend"],
     "DEFAULT_PAGINATION_CLASS": "results.api.pagination.Page",
@@ -160,6 +167,10 @@ SPECTACULAR_SETTINGS = {
     "VERSION": "1",
     "SERVE_INCLUDE_SCHEMA": False,
     "SCHEMA_PATH_PREFIX": "/api/v1",
+    "ENUM_NAME_OVERRIDES": {
+        "RunStateEnum": "results.models.Run.State",
+        "UploadStateEnum": "results.models.Upload.State",
+    },
 }
 
 LOGGING = {

@@ -9,6 +9,8 @@ from benchhub.views import favicon, healthz
 
 # A request refused unread: the API answers in its own form, pages with their error page.
 handler400 = "results.api.errors.handler400"
+# A failure: of the disk, which passes, or of ours.
+handler500 = "results.api.errors.handler500"
 
 urlpatterns = [
     path("healthz", healthz, name="healthz"),

@@ -4,6 +4,8 @@ import os
 
 from django.core.wsgi import get_wsgi_application
 
+from benchhub.bodies import discarding
+
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "benchhub.settings")
 
-application = get_wsgi_application()
+application = discarding(get_wsgi_application())

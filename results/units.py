@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from decimal import Decimal
 from fractions import Fraction
 from functools import cache, lru_cache
 from threading import Lock
@@ -84,13 +85,18 @@ class UnitError(ValueError):
 
 
 class Factor(NamedTuple):
-    """The exact ratio of two units: a value is multiplied, then divided."""
+    """The exact ratio of two units: a value is multiplied, then divided.
+
+    In decimal, so that 82629.4 MB/s are 82.6294 GB/s and not the double next to it.
+    """
 
     multiply: int
     divide: int
 
     def __call__(self, value: float) -> float:
-        return value * self.multiply / self.divide if self != SAME else value
+        if self == SAME:
+            return value
+        return float(Decimal(repr(value)) * self.multiply / self.divide)
 
 
 SAME = Factor(1, 1)

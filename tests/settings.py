@@ -22,3 +22,5 @@ STATIC_ROOT.mkdir()  # WhiteNoise wants it; the test server finds files without 
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 # Each test sees what it has just stored by itself; the tests of kept pages turn this on.
 CACHES["pages"] = {"BACKEND": "django.core.cache.backends.dummy.DummyCache"}
+# Uploads are read in the test's own transaction; the tests of the reader start a real one.
+INTAKE = "here"

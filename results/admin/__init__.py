@@ -7,10 +7,30 @@ Numbers are never edited here: they come by bundles, and change their standing b
 from django.contrib import admin
 from django.utils.translation import gettext_lazy as _
 
-from results.admin import catalogue, hardware, labs, lists, provenance, records, runs
+from results.admin import (
+    catalogue,
+    hardware,
+    labs,
+    lists,
+    provenance,
+    records,
+    runs,
+    tokens,
+    uploads,
+)
 
 admin.site.site_header = _("BenchHub: administration")
 admin.site.site_title = "BenchHub"
 admin.site.index_title = _("What is stored")
 
-__all__ = ["catalogue", "hardware", "labs", "lists", "provenance", "records", "runs"]
+__all__ = [
+    "catalogue",
+    "hardware",
+    "labs",
+    "lists",
+    "provenance",
+    "records",
+    "runs",
+    "tokens",
+    "uploads",
+]

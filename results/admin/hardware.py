@@ -17,9 +17,10 @@ from results.models import Processor, System
 @admin.register(Processor)
 class ProcessorAdmin(ModelAdmin):
     list_display = ("name", "vendor", "isa", "microarchitecture", "cores", "threads", "tdp_w")
-    list_filter = ("vendor", "isa", "microarchitecture")
+    list_filter = ("is_public", "vendor", "isa", "microarchitecture")
     search_fields = ("name", "short_name", "slug", "vendor", "microarchitecture")
     prepopulated_fields = {"slug": ("name",)}
+    readonly_fields = ("is_public",)
 
 
 @admin.register(System)
@@ -32,13 +33,16 @@ class SystemAdmin(ModelAdmin):
         "memory_type",
         "memory_gb",
         "source",
+        "is_public",
         "page",
     )
-    list_filter = ("vendor", "processor__vendor", "processor__isa", "memory_type")
+    list_filter = ("is_public", "vendor", "processor__vendor", "processor__isa", "memory_type")
     list_select_related = ("processor", "source")
     search_fields = ("name", "slug", "vendor", "processor__name", "processor__short_name")
     autocomplete_fields = ("processor", "members", "source")
     prepopulated_fields = {"slug": ("name",)}
+    # What is measured on it makes it public, and nothing takes that back.
+    readonly_fields = ("is_public",)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[System]:
         return super().get_queryset(request).select_related("processor", "source")
@@ -53,6 +57,8 @@ class SystemAdmin(ModelAdmin):
         super().save_related(request, form, formsets, change)
         if change and form.has_changed():
             services.refresh_systems(systems=[form.instance.pk])
+        if form.instance.is_public:
+            services.reveal(systems=[form.instance.pk])
 
     @admin.display(description=_("page"))
     def page(self, obj: System) -> Any:

@@ -8,9 +8,12 @@ from django.contrib import admin
 from django.db import models
 from django.db.models import Count, QuerySet
 from django.http import HttpRequest
+from django.urls import reverse
+from django.utils.translation import gettext_lazy as _
 
-from results.admin.readonly import ModelAdmin, TabularInline
-from results.models import Lab, Membership
+from results.admin.readonly import ModelAdmin, SeenInline, TabularInline, row_link
+from results.admin.tokens import state_of
+from results.models import Lab, Membership, Token
 
 
 class MembershipInline(TabularInline):
@@ -22,6 +25,19 @@ class MembershipInline(TabularInline):
         return super().get_queryset(request).select_related("user", "lab")
 
 
+class TokenInline(SeenInline):
+    """A lab's tokens, to be looked at; each leads to its page."""
+
+    model = Token
+    fields = ("prefix", "name", "scopes", "created_at", "last_used_at", "state")
+    readonly_fields = fields
+    show_change_link = True
+
+    @admin.display(description=_("state"))
+    def state(self, obj: Token) -> str:
+        return state_of(obj)
+
+
 @admin.register(Lab)
 class LabAdmin(ModelAdmin):
     formfield_overrides = {models.URLField: {"assume_scheme": "https"}}
@@ -29,10 +45,18 @@ class LabAdmin(ModelAdmin):
     list_filter = ("kind",)
     search_fields = ("name", "slug")
     prepopulated_fields = {"slug": ("name",)}
-    inlines = (MembershipInline,)
+    readonly_fields = ("new_token",)
+    inlines = (MembershipInline, TokenInline)
 
     def get_queryset(self, request: HttpRequest) -> Any:
         return super().get_queryset(request).annotate(member_count=Count("memberships"))
+
+    @admin.display(description=_("tokens"))
+    def new_token(self, obj: Lab) -> Any:
+        """Where a token of the lab is made; a lab that is not stored yet has none."""
+        if obj.pk is None:
+            return "–"
+        return row_link(f"{reverse('admin:results_token_add')}?lab={obj.pk}", _("New token…"))
 
     @admin.display(description="members", ordering="member_count")
     def member_count(self, obj: Any) -> int:

@@ -13,18 +13,25 @@ from results.models import AuditEntry, Loaded, Summary
 
 @admin.register(AuditEntry)
 class AuditEntryAdmin(Seen, ModelAdmin):
-    list_display = ("at", "actor_name", "action", "run_link", "reason")
+    list_display = ("at", "actor_name", "action", "run_link", "upload_link", "reason")
     list_filter = ("action", "at")
-    search_fields = ("actor_name", "reason", "=run__id")
+    search_fields = ("actor_name", "reason", "=run__id", "=upload__id")
     show_full_result_count = False
-    fields = ("at", "actor_name", "action", "run_link", "before", "after", "reason")
-    readonly_fields = ("run_link",)
+    fields = ("at", "actor_name", "action", "run_link", "upload_link", "before", "after", "reason")
+    readonly_fields = ("run_link", "upload_link")
 
     @admin.display(description="run", ordering="run_id")
     def run_link(self, obj: AuditEntry) -> Any:
         if obj.run_id is None:
             return "–"
         return row_link(reverse("admin:results_run_change", args=[obj.run_id]), f"run {obj.run_id}")
+
+    @admin.display(description="upload", ordering="upload_id")
+    def upload_link(self, obj: AuditEntry) -> Any:
+        if obj.upload_id is None:
+            return "–"
+        address = reverse("admin:results_upload_change", args=[obj.upload_id])
+        return row_link(address, f"upload {obj.upload_id}")
 
 
 @admin.register(Summary)

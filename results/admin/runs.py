@@ -5,21 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from django import forms
 from django.contrib import admin, messages
-from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
-from django.template.response import TemplateResponse
 from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
 from results import services
+from results.admin.asking import ask_reason
 from results.admin.readonly import ModelAdmin, Seen, SeenInline, page_link, row_link
 from results.models import Measurement, Run
-
-MOST_LISTED = 20
 
 
 class MeasurementInline(SeenInline):
@@ -39,17 +35,6 @@ class MeasurementInline(SeenInline):
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Measurement]:
         return super().get_queryset(request).select_related("metric__benchmark", "artefact")
-
-
-class ReasonForm(forms.Form):
-    """Why runs are withdrawn, or kept out of ranks; readers will see it."""
-
-    reason = forms.CharField(
-        label=gettext_lazy("Reason, shown to readers"),
-        max_length=300,
-        strip=True,
-        widget=forms.Textarea(attrs={"rows": 3, "cols": 70}),
-    )
 
 
 @admin.register(Run)
@@ -168,25 +153,15 @@ class RunAdmin(ModelAdmin):
         change: Callable[[Sequence[int], str], int],
     ) -> HttpResponse | None:
         """A page in between that asks for the reason; with one, the change is made."""
-        form = ReasonForm(request.POST if "apply" in request.POST else None)
-        if form.is_valid():
-            reason = form.cleaned_data["reason"]
-            self._do(request, lambda ids: change(ids, reason), queryset)
-            return None
-        context = {
-            **self.admin_site.each_context(request),
-            "title": title,
-            "opts": self.opts,
-            "media": self.media,
-            "form": form,
-            "action": action,
-            "checkbox": ACTION_CHECKBOX_NAME,
-            "across": request.POST.get("select_across", "0"),
-            "chosen": request.POST.getlist(ACTION_CHECKBOX_NAME),
-            "runs": list(queryset[:MOST_LISTED]),
-            "count": queryset.count(),
-        }
-        return TemplateResponse(request, "admin/results/run/reason.html", context)
+        return ask_reason(
+            self,
+            request,
+            queryset,
+            action=action,
+            title=title,
+            change=lambda reason: self._do(request, lambda ids: change(ids, reason), queryset),
+            describe=_described,
+        )
 
     def _do(
         self,
@@ -202,6 +177,11 @@ class RunAdmin(ModelAdmin):
             return
         words = ngettext("%(count)d run was changed.", "%(count)d runs were changed.", count)
         self.message_user(request, words % {"count": count}, messages.SUCCESS)
+
+
+def _described(run: Run) -> str:
+    words = {"number": run.pk, "benchmark": run.benchmark.name, "system": run.system}
+    return _("Run %(number)s, %(benchmark)s on %(system)s") % words
 
 
 @admin.register(Measurement)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import sys
 from collections.abc import Mapping
 from typing import Any
 
@@ -17,6 +18,9 @@ from rest_framework.response import Response
 from rest_framework.views import exception_handler as standard
 
 from results.compare import CompareError
+from results.receiving import refusal
+from results.receiving.refusals import is_api, passing, unavailable
+from results.services import NotAllowed, ServiceError
 
 Fields = dict[str, list[str]]
 logger = logging.getLogger("django.request")
@@ -29,6 +33,11 @@ def exception_handler(error: Exception, context: dict[str, Any]) -> Response:
         return Response(body(error.fields), status=400)
     if isinstance(error, SuspiciousOperation):
         return Response(body({}, _refused(error)), status=400)
+    if isinstance(error, ServiceError):
+        status = 403 if isinstance(error, NotAllowed) else 409
+        return Response(body({}, str(error)), status=status)
+    if refused := refusal(error):
+        return Response(refused.body, status=refused.status, headers=refused.headers)
     answer = standard(error, context)
     if answer is None:
         return _unforeseen(error, context)
@@ -63,7 +72,7 @@ def _unforeseen(error: Exception, context: dict[str, Any]) -> Response:
     path = getattr(request, "path", "")
     logger.error("Internal Server Error: %s", path, exc_info=error)
     got_request_exception.send(sender=None, request=request)
-    return Response(body({}, _("The server failed to answer; the failure is logged.")), status=500)
+    return Response(body({}, _failed()), status=500)
 
 
 def _refused(error: Exception) -> str:
@@ -76,6 +85,22 @@ def _refused(error: Exception) -> str:
 
 def handler400(request: HttpRequest, exception: Exception) -> HttpResponse:
     """Django's answer to a request it refused unread; under /api/ in the API's form."""
-    if request.path_info.startswith("/api/"):
+    # A session that could not be written looks like one that was lost.
+    if refused := passing(exception):
+        return unavailable(request, refused)
+    if is_api(request):
         return JsonResponse(body({}, _refused(exception)), status=400)
     return defaults.bad_request(request, exception)
+
+
+def handler500(request: HttpRequest) -> HttpResponse:
+    """Django's answer to a failure, wherever it happened: 503 where the disk is full."""
+    if refused := passing(sys.exc_info()[1]):
+        return unavailable(request, refused)
+    if is_api(request):
+        return JsonResponse(body({}, _failed()), status=500)
+    return defaults.server_error(request)
+
+
+def _failed() -> str:
+    return _("The server failed to answer; the failure is logged.")

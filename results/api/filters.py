@@ -31,8 +31,9 @@ from results.models import (
     Run,
     Scope,
     System,
+    Upload,
 )
-from results.queries import visible_runs
+from results.queries import visible_processors, visible_runs, visible_systems
 from results.request import PARAM, plain_problem
 
 Rows = QuerySet[Any]
@@ -90,8 +91,15 @@ class Slug(filters.CharFilter):
     def filter(self, qs: Rows, value: str) -> Rows:
         return qs.filter(**{self.field_name: self.primary_key(value)}) if value else qs
 
+    def rows(self) -> Rows:
+        """The rows that the asker may name."""
+        named = {System: visible_systems, Processor: visible_processors}
+        if self.model_named in named:
+            return named[self.model_named](self.parent.request.user)
+        return self.model_named._default_manager.all()
+
     def primary_key(self, slug: str) -> int:
-        rows: Rows = self.model_named._default_manager.all()
+        rows = self.rows()
         found: int | None = rows.filter(slug=slug).values_list("pk", flat=True).first()
         if found is None:
             known = rows.values_list("slug", flat=True)[:5000]
@@ -284,4 +292,13 @@ class ListFilter(filters.FilterSet):
 
     class Meta:
         model = List
+        fields: list[str] = []
+
+
+class UploadFilter(filters.FilterSet):
+    lab = Slug(Lab, "lab")
+    state = filters.ChoiceFilter(choices=Upload.State.choices)
+
+    class Meta:
+        model = Upload
         fields: list[str] = []

@@ -155,14 +155,17 @@ class HouseSchema(AutoSchema):
     """Describes the errors of each operation beside its answer.
 
     `errors` of a view names the status codes; else lists refuse filters (400) and pages
-    that are not there (404), details only what is not there.
+    that are not there (404), details only what is not there. Where tokens are read, a
+    wrong one is refused (401).
     """
 
     def _get_response_bodies(self, direction: Literal["request", "response"] = "response") -> Any:
         answers = super()._get_response_bodies(direction)
         detail = bool(getattr(self.view, "detail", False))
         codes = getattr(self.view, "errors", ("404",) if detail else ("400", "404"))
-        for code in codes:
+        if self.view.get_authenticators():
+            codes = (*codes, "401")
+        for code in dict.fromkeys(codes):
             answers[code] = self._get_response_for_code(  # type: ignore[no-untyped-call]
                 ErrorSerializer, code
             )

@@ -3,12 +3,24 @@
 from __future__ import annotations
 
 from django.urls import include, path, re_path
-from rest_framework.routers import SimpleRouter
+from rest_framework.routers import Route, SimpleRouter
 
-from results.api.views import benchmarks, comparisons, hardware, root, runs
+from results.api.views import benchmarks, comparisons, hardware, root, runs, uploads
 from results.kept import kept
 
-router = SimpleRouter()
+
+class Router(SimpleRouter):
+    """A POST to a detail is an answer to what it asks."""
+
+    routes = [
+        route._replace(mapping={**route.mapping, "post": "answer"})
+        if isinstance(route, Route) and route.detail
+        else route
+        for route in SimpleRouter.routes
+    ]
+
+
+router = Router()
 router.register("labs", hardware.LabViewSet, "api-lab")
 router.register("systems", hardware.SystemViewSet, "api-system")
 router.register("processors", hardware.ProcessorViewSet, "api-processor")
@@ -16,6 +28,7 @@ router.register("benchmarks", benchmarks.BenchmarkViewSet, "api-benchmark")
 router.register("metrics", benchmarks.MetricViewSet, "api-metric")
 router.register("runs", runs.RunViewSet, "api-run")
 router.register("measurements", runs.MeasurementViewSet, "api-measurement")
+router.register("uploads", uploads.UploadViewSet, "api-upload")
 router.register("comparisons", comparisons.ComparisonViewSet, "api-comparison")
 router.register("lists", comparisons.ListViewSet, "api-list")
 

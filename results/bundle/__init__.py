@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from results.bundle.csvfile import looks_like_csv, read_csv, write_csv
+from results.bundle.csvfile import Table, read_csv, write_csv
 from results.bundle.decode import decode
+from results.bundle.dialect import looks_like_csv
 from results.bundle.document import Defaults, Document
 from results.bundle.jsonfile import read_json
 from results.bundle.model import Bundle
@@ -16,6 +17,8 @@ __all__ = [
     "Document",
     "Finding",
     "Problem",
+    "Table",
+    "looks_like_csv",
     "read_bundle",
     "write_csv",
 ]

@@ -4,11 +4,32 @@ from __future__ import annotations
 
 import csv
 import io
-import re
 from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
 from typing import Any, NoReturn
 
+from results import catalogue
 from results.bundle import model
+from results.bundle.columns import (
+    COLUMNS,
+    MEASUREMENT_COLUMNS,
+    NUMBERS,
+    REQUIRED,
+    RUN_COLUMNS,
+    defuse,
+    is_known,
+    undefuse,
+)
+from results.bundle.dialect import (
+    Decimals,
+    Numeral,
+    Opening,
+    check_delimiter,
+    opening,
+    remarks,
+    survey,
+)
 from results.bundle.document import Defaults, Document, apply_defaults, build
 from results.bundle.problems import (
     BundleError,
@@ -20,63 +41,114 @@ from results.bundle.problems import (
     show,
 )
 
-RUN_COLUMNS = (
-    "system",
-    "node",
-    "benchmark",
-    "version",
-    "scope",
-    "started_at",
-    "source",
-    "ordinal",
-    "not_ranked_because",
-)
-NUMBERS = ("value", "low", "high")
-MEASUREMENT_COLUMNS = ("metric", *NUMBERS, "unit", "qualifier", "note")
-COLUMNS = (
-    *("system", "node", "benchmark", "version", "scope", "metric", "value", "low", "high"),
-    *("unit", "qualifier", "started_at", "source", "note", "ordinal", "not_ranked_because"),
-)
-REQUIRED = ("benchmark", "scope", "metric", "unit")
-NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,5})?", re.ASCII)
-COMMA = re.compile(r"[+-]?[\d.]*,\d+")
-DELIMITERS = (",", ";", "\t")
-# A spreadsheet takes a text that begins with one of these for a formula.
-FORMULA = ("=", "+", "-", "@", "\t", "\r")
-LONGEST_CELL = 10_000
 MOST_COLUMNS = 500
 
 Row = dict[str, str]
 
 
+@dataclass(frozen=True)
+class Table:
+    """A table of measurements and the dialect that it is written in."""
+
+    text: str
+    name: str
+
+    @cached_property
+    def opening(self) -> Opening:
+        return opening(self.text)
+
+    @cached_property
+    def decimals(self) -> Decimals:
+        """The decimal sign. A table that parts its columns by commas has no other than a point."""
+        if self.opening.delimiter == ",":
+            return Decimals()
+        return survey(self._numerals())
+
+    def remarks(self) -> list[tuple[str, int]]:
+        """How the table is read, where that is not plain: sentences with their lines.
+
+        Raises BundleError for a table whose columns cannot be told apart.
+        """
+        check_delimiter(self.opening, self.name)
+        return remarks(self.opening, self.decimals)
+
+    def read(self, given: Defaults) -> Document:
+        """The document. The lab is given beside the table, the system may be.
+
+        Raises BundleError for a table that cannot be read at all.
+        """
+        check_delimiter(self.opening, self.name)
+        gathering = _Gathering(self.decimals)
+        for line, row in self._rows(given):
+            gathering.add(line, row)
+        if not gathering.runs:
+            _refuse(self.name, 1, "no row below the head", "one row a measurement")
+        raw: dict[str, Any] = {"bundle": 1, "runs": gathering.runs}
+        findings = gathering.findings + apply_defaults(raw, given)
+        if "lab" not in raw:
+            message = "a table does not say whose it is: give the lab beside it (--lab)"
+            raise BundleError([Problem(message, self.name, None, "lab", "nothing", "a lab")])
+        return build(
+            raw, name=self.name, lines=gathering.lines, naming=column_name, findings=findings
+        )
+
+    def _rows(self, given: Defaults) -> Iterator[tuple[int, Row]]:
+        """Each row below the head as a mapping, and the line it begins on."""
+        head: list[str] = []
+        for line, cells in self._lines():
+            if not head:
+                head = _head(cells, self.name, line, given)
+            elif len(cells) < len(head) or any(map(str.strip, cells[len(head) :])):
+                expected = f"{len(head)}, as the head has"
+                if self.opening.delimiter == "," and len(cells) > len(head):
+                    expected += ": a cell with a comma in it stands in quotes"
+                _refuse(self.name, line, f"{len(cells)} cells", expected)
+            else:
+                yield line, dict(zip(head, cells, strict=False))
+
+    def _lines(self) -> Iterator[tuple[int, list[str]]]:
+        """The cells of each row with content, the head's first, and the line it begins on.
+
+        Lines end in LF, as those of the evidence do; a CR before it belongs to the end.
+        """
+        source = io.StringIO(self.text, newline="\n")
+        reader = csv.reader(source, delimiter=self.opening.delimiter, strict=True)
+        line = 1
+        try:
+            for cells in reader:
+                began, line = line, reader.line_num + 1
+                declares = self.opening.declared and began == 1
+                if not declares and any(cell.strip() for cell in cells):
+                    yield began, cells
+        except csv.Error as error:
+            if "new-line" in str(error):
+                _refuse(self.name, line, "a line that ends in CR alone", "lines ending in LF")
+            expected = "a table with quoted cells closed"
+            _refuse(self.name, line, f"a broken row ({error})", expected)
+
+    def _numerals(self) -> Iterator[Numeral]:
+        """Each cell that should be a number, with its line, as far as rows can be read."""
+        try:
+            for line, row in self._rows(Defaults(leave_open=True)):
+                benchmark = undefuse(row.get("benchmark", "").strip())
+                for column, cell in row.items():
+                    if column in NUMBERS or _counts(benchmark, column):
+                        yield line, undefuse(cell.strip())
+        except BundleError:
+            return  # told when the table is read
+
+
 def read_csv(text: str, *, name: str, defaults: Defaults | None = None) -> Document:
-    """Read a table of measurements. The lab is given beside it, the system may be.
-
-    Raises BundleError for a table that cannot be read at all.
-    """
-    given = defaults or Defaults()
-    gathering = _Gathering()
-    for line, row in _rows(text, name, given):
-        gathering.add(line, row)
-    if not gathering.runs:
-        _refuse(name, 1, "no row below the head", "one row a measurement")
-    raw: dict[str, Any] = {"bundle": 1, "runs": gathering.runs}
-    findings = gathering.findings + apply_defaults(raw, given)
-    if "lab" not in raw:
-        message = "a table does not say whose it is: give the lab beside it (--lab)"
-        raise BundleError([Problem(message, name, None, "lab", "nothing", "a lab")])
-    return build(raw, name=name, lines=gathering.lines, naming=column_name, findings=findings)
+    """Read a table of measurements. Raises BundleError as `Table.read` does."""
+    return Table(text, name).read(defaults or Defaults())
 
 
-def looks_like_csv(text: str) -> bool:
-    """Whether the first line is the head of such a table."""
-    head = {cell.strip().strip('"') for cell in re.split("[,;\t]", _first_line(text))}
-    return {"metric", "benchmark"} <= head
-
-
-def _first_line(text: str) -> str:
-    """The first line with something in it, cut at 5,000 characters."""
-    return text.lstrip()[:5_000].splitlines()[0]
+@lru_cache(maxsize=4_096)
+def _counts(benchmark: str, column: str) -> bool:
+    """Whether the column is of a parameter that the catalogue has as a number."""
+    entry = catalogue.get(benchmark) if column.startswith("param.") else None
+    known = entry.parameter(column.removeprefix("param.")) if entry else None
+    return known is not None and known.kind != "text"
 
 
 def column_name(path: Path) -> str:
@@ -87,32 +159,15 @@ def column_name(path: Path) -> str:
     return path[-1] if path and isinstance(path[-1], str) else ""
 
 
-def _rows(text: str, name: str, given: Defaults) -> Iterator[tuple[int, Row]]:
-    """Each row with content as a mapping, and the line it begins on."""
-    delimiter = max(DELIMITERS, key=_first_line(text).count)
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
-    head: list[str] = []
-    line = 1
-    try:
-        for cells in reader:
-            began, line = line, reader.line_num + 1
-            if not any(cell.strip() for cell in cells):
-                continue
-            if not head:
-                head = _head(cells, name, began, given)
-            elif len(cells) != len(head):
-                _refuse(name, began, f"{len(cells)} cells", f"{len(head)}, as the head has")
-            else:
-                yield began, dict(zip(head, cells, strict=True))
-    except csv.Error as error:
-        _refuse(name, line, f"a broken row ({error})", "a table with quoted cells closed")
-
-
 def _head(cells: list[str], name: str, line: int, given: Defaults) -> list[str]:
     head = [cell.strip() for cell in cells]
+    while head and not head[-1]:  # a delimiter after the last column
+        head.pop()
     if len(head) > MOST_COLUMNS:
         _refuse(name, line, f"{len(head)} columns", f"at most {MOST_COLUMNS}")
-    problems = [_unknown_column(column, name, line) for column in head if not _known(column)]
+    if "" in head:
+        _refuse(name, line, f"no name in column {head.index('') + 1}", "a name for each column")
+    problems = [_unknown_column(column, name, line) for column in head if not is_known(column)]
     problems += [
         Problem(f"column {show(column)} stands twice", name, line, column, column, "once")
         for column in sorted({column for column in head if head.count(column) > 1})
@@ -128,10 +183,6 @@ def _head(cells: list[str], name: str, line: int, given: Defaults) -> list[str]:
     return head
 
 
-def _known(column: str) -> bool:
-    return column in COLUMNS or re.fullmatch(r"(param|setup)\..{1,60}", column) is not None
-
-
 def _unknown_column(column: str, name: str, line: int) -> Problem:
     expected = did_you_mean(column, (*COLUMNS, "param.…", "setup.…"))
     message = f"unknown column {show(column)}, expected {expected}"
@@ -141,7 +192,8 @@ def _unknown_column(column: str, name: str, line: int) -> Problem:
 class _Gathering:
     """Rows that are equal in everything but the measurement become one run."""
 
-    def __init__(self) -> None:
+    def __init__(self, decimals: Decimals) -> None:
+        self.decimals = decimals
         self.runs: list[dict[str, Any]] = []
         self.findings: list[Finding] = []
         self._line_of: dict[Path, int] = {}
@@ -171,8 +223,23 @@ class _Gathering:
         for part, prefix in (("parameters", "param."), ("setup", "setup.")):
             found = {k.removeprefix(prefix): v for k, v in cells.items() if k.startswith(prefix)}
             if found:
-                run[part] = {key: None if v == "null" else v for key, v in found.items()}
+                run[part] = {k: self._setting(v, cells, (*path, part, k)) for k, v in found.items()}
         return run
+
+    def _setting(self, cell: str, cells: Row, path: Path) -> str | None:
+        """A parameter or setup field as text, a parameter that is a number with a point.
+
+        A number that cannot be read is a finding, and stands in as not stated.
+        """
+        if cell == "null":
+            return None
+        if not _counts(cells.get("benchmark", ""), column_name(path)):
+            return cell
+        number = self.decimals.plain(cell)
+        if number is None and self.decimals.is_meant(cell):
+            self.findings.append(Finding(path, *self.decimals.refusal(cell)))
+            return None
+        return number or cell
 
     def _measurement(self, cells: Row, path: Path) -> dict[str, Any]:
         found: dict[str, Any] = {c: cells[c] for c in MEASUREMENT_COLUMNS if c in cells}
@@ -183,13 +250,11 @@ class _Gathering:
 
     def _number(self, cell: str, path: Path, *, whole: bool = False) -> float | int | None:
         """A cell as a number. What cannot be read is a finding, and stands in as 0."""
-        if len(cell) <= 60 and NUMBER.fullmatch(cell):
-            number = float(cell)
+        plain = self.decimals.plain(cell)
+        if plain is not None:
+            number = float(plain)
             return int(number) if whole and number.is_integer() else number
-        expected = "a number with a decimal point, such as 1.5"
-        if COMMA.fullmatch(cell[:60]):
-            expected += ": a comma is not read as one"
-        self.findings.append(Finding(path, show(cell), expected))
+        self.findings.append(Finding(path, *self.decimals.refusal(cell)))
         return 0
 
     def lines(self, paths: Collection[Path]) -> Mapping[Path, int]:
@@ -201,16 +266,6 @@ class _Gathering:
             if path[:length] in self._line_of:
                 return self._line_of[path[:length]]
         return 1
-
-
-def defuse(cell: str) -> str:
-    """A text cell that no spreadsheet takes for a formula; `undefuse` gives it back."""
-    return f"'{cell}" if cell.startswith((*FORMULA, "'")) else cell
-
-
-def undefuse(cell: str) -> str:
-    """What `defuse` was given."""
-    return cell[1:] if cell.startswith("'") and cell[1:].startswith((*FORMULA, "'")) else cell
 
 
 def write_csv(bundle: model.Bundle) -> str:
@@ -242,7 +297,7 @@ def _cells(run: model.Run, measurement: model.Measurement) -> dict[str, Any]:
 def _write(cell: Any) -> str:
     if cell is None:
         return ""
-    return repr(cell) if isinstance(cell, float) else defuse(str(cell))
+    return repr(cell) if isinstance(cell, (int, float)) else defuse(str(cell))
 
 
 def _refuse(name: str, line: int | None, found: str, expected: str) -> NoReturn:

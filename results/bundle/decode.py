@@ -15,6 +15,8 @@ MARKS = (
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
 ENCODINGS = "UTF-8, or UTF-16 with a byte order mark"
+# What no text in Windows-1252 has: control characters, and the codes it leaves empty.
+NOT_WESTERN = bytes(set(range(32)) - set(b"\t\n\r")) + b"\x7f\x81\x8d\x8f\x90\x9d"
 
 
 def decode(data: bytes, name: str) -> str:
@@ -27,13 +29,22 @@ def decode(data: bytes, name: str) -> str:
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         found = "a byte that is no text" if encoding == "utf-8" else f"broken {encoding.upper()}"
-        _refuse(name, line, f"{found} ({data[error.start : error.start + 1].hex()})", ENCODINGS)
+        _refuse(name, line, f"{found} ({data[error.start : error.start + 1].hex()})", _advice(data))
     if not text.strip():
         _refuse(name, None, "an empty file", "a bundle in JSON or CSV")
     if "\0" in text:
         line = text.count("\n", 0, text.index("\0")) + 1
         _refuse(name, line, "the character NUL", f"text in {ENCODINGS}")
     return text
+
+
+def _advice(data: bytes) -> str:
+    """The encodings that are read; and how to get one, where a spreadsheet may have written it."""
+    head = data.lstrip()[:5_000].partition(b"\n")[0]
+    parted = max(head.count(delimiter) for delimiter in (b",", b";", b"\t")) > 1
+    if parted and head[:1] not in b"{[<" and len(data.translate(None, NOT_WESTERN)) == len(data):
+        return f"{ENCODINGS}: a spreadsheet writes it where it saves as 'CSV UTF-8'"
+    return ENCODINGS
 
 
 def _refuse(name: str, line: int | None, found: str, expected: str) -> None:

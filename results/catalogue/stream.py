@@ -47,7 +47,10 @@ BENCHMARK = Benchmark(
             choices=tuple(PLACEMENT_WORDS),
             words=PLACEMENT_WORDS,
             assumed={"system": "all"},
-            note="Whose memory the threads use. all: every core, data on its own socket.",
+            note=(
+                "Whose memory the threads use: with all sockets loaded, each its own socket's "
+                "(own memory); with one socket loaded, its own (local) or another's (remote)."
+            ),
         ),
         Parameter(
             "policy",

@@ -75,7 +75,7 @@ def build_row(
     metric = benchmark.metric(key.metric)
     if metric is None:
         raise LookupError(f"{key.benchmark} has no metric {key.metric}")
-    groups = {column: _best_group(stored) for column, stored in placed.items()}
+    groups = {column: best_group(stored) for column, stored in placed.items()}
     measured = all(one.watts for group, _ in groups.values() for one in group)
     cells = {
         column: _cell(group, others, systems[column], metric, per=per, axis=axis, measured=measured)
@@ -97,7 +97,7 @@ def build_row(
     )
 
 
-def _best_group(stored: Sequence[Stored]) -> tuple[list[Stored], int]:
+def best_group(stored: Sequence[Stored]) -> tuple[list[Stored], int]:
     """The setup to show and how many others there are: ranked, best trusted, then newest."""
     if len(stored) == 1:
         return list(stored), 0
@@ -128,7 +128,7 @@ def _cell(
     axis: str,
     measured: bool,
 ) -> Cell:
-    best = _best_point(group, metric)
+    best = best_point(group, metric)
     by = _denominator(best, system, metric, per, measured)
     cell = _bare_cell(best, others)
     cell.value = _divide(best.median, by, per)
@@ -180,7 +180,7 @@ def _bare_cell(best: Stored, others: int) -> Cell:
     )
 
 
-def _best_point(group: list[Stored], metric: Metric) -> Stored:
+def best_point(group: list[Stored], metric: Metric) -> Stored:
     """The point of a curve that the table shows: the best value, else the newest range."""
     if len(group) == 1:
         return group[0]
@@ -217,7 +217,7 @@ def _points(
             by_x.setdefault(one.axis[axis], []).append(one)
     points = []
     for x in sorted(by_x, key=lambda value: natural(str(value))):
-        best = _best_point(by_x[x], metric)
+        best = best_point(by_x[x], metric)
         by = _denominator(best, system, metric, per, measured)
         spread = best.median is None or best.n > 1
         low, high = (best.low, best.high) if spread else (None, None)

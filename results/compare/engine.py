@@ -158,7 +158,7 @@ def _unknown(name: str, known: Iterable[str], noun: str) -> str:
 def _require_systems(wanted: Sequence[Wanted], found: Mapping[str, System]) -> None:
     missing = [one.slug for one in wanted if one.slug not in found]
     if missing:
-        known = list(System.objects.values_list("slug", flat=True)[:5000])
+        known = queries.public_slugs()
         raise CompareError({"system": [_unknown(slug, known, "system") for slug in missing[:20]]})
 
 

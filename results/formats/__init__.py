@@ -37,6 +37,12 @@ def detect(file: File) -> str | None:
     return next((name for name, known in formats().items() if known.detect(file)), None)
 
 
+def name_of(file: File) -> str:
+    """The tool whose format the file has, in words; empty where none knows it."""
+    name = detect(file)
+    return formats()[name].NAME if name else ""
+
+
 def parse(file: File) -> Draft:
     """What a file says. Raises BundleError where it is not known, or is refused."""
     name = detect(file)
@@ -52,4 +58,15 @@ def _unknown(file: File) -> Problem:
     return Problem(f"found {found}, expected {expected}", file.name, 1, "", found, expected)
 
 
-__all__ = ["Draft", "File", "Format", "FormatError", "Reading", "Remark", "formats", "parse"]
+__all__ = [
+    "Draft",
+    "File",
+    "Format",
+    "FormatError",
+    "Reading",
+    "Remark",
+    "detect",
+    "formats",
+    "name_of",
+    "parse",
+]

@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import islice
 from typing import Literal, NoReturn
 
 from results.bundle import BundleError, Defaults, Document, Problem
@@ -19,6 +20,10 @@ from results.bundle.problems import show
 HEAD_BYTES = 16_384
 # Longer lines are cut before any expression is tried on them: no tool prints such a result.
 LONGEST_LINE = 4_096
+# What float() takes beside these (1_000, digits of other scripts, inf) no tool prints.
+NUMBER = re.compile(
+    r"[+-]?(?:\d{1,40}|\d{0,40}\.\d{1,40}|\d{1,40}\.)(?:[eE][+-]?\d{1,4})?", re.ASCII
+)
 Scalar = str | int | float
 Lines = tuple[int, int]
 Scope = Literal["system", "socket", "cores", "thread", "shard", "cluster"]
@@ -28,9 +33,7 @@ class FormatError(BundleError):
     """A file that a format knows and refuses; says file, line, found and expected."""
 
 
-def refuse(
-    file: File, line: int | None, found: str, expected: str, *, field: str = ""
-) -> NoReturn:
+def refuse(file: File, line: int | None, found: str, expected: str, *, field: str = "") -> NoReturn:
     """Refuse the file. `found` and `expected` make the sentence."""
     message = f"found {found}, expected {expected}"
     raise FormatError([Problem(message, file.name, line, field, found, expected)])
@@ -49,6 +52,12 @@ class File:
         data = self.data[:HEAD_BYTES]
         encoding = "utf-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig"
         return data.decode(encoding, "replace")
+
+    @cached_property
+    def top(self) -> tuple[str, ...]:
+        """The first 12 lines of `head` with something in them, without outer blanks."""
+        lines = (line.strip() for line in self.head.split("\n"))
+        return tuple(islice((line for line in lines if line), 12))
 
     @cached_property
     def text(self) -> str:
@@ -177,16 +186,24 @@ class Found:
 
 
 class Log:
-    """A text by its lines, numbered from 1 as editors and the evidence page number them."""
+    """A text by its lines, numbered from 1 as editors and the evidence page number them.
 
-    def __init__(self, file: File) -> None:
+    A part of a text (`parts`) keeps the numbers of the whole: its own begin at `first`.
+    """
+
+    def __init__(self, file: File, *, lines: list[str] | None = None, first: int = 1) -> None:
         self.file = file
-        self.lines = [line.rstrip("\r")[:LONGEST_LINE] for line in file.text.split("\n")]
+        self.first = first
+        if lines is None:
+            lines = [line.rstrip("\r")[:LONGEST_LINE] for line in file.text.split("\n")]
+        self.lines = lines
 
     def all(self, pattern: str, *, start: int = 1, end: int | None = None) -> Iterator[Found]:
         """Each line from `start` to `end` that the expression is found in."""
         compiled = re.compile(pattern)
-        for number, line in enumerate(self.lines[start - 1 : end], start):
+        begin = max(start - self.first, 0)
+        stop = None if end is None else max(end - self.first + 1, 0)
+        for number, line in enumerate(self.lines[begin:stop], self.first + begin):
             match = compiled.search(line)
             if match:
                 yield Found(number, match)
@@ -195,12 +212,31 @@ class Log:
         """The first such line, if there is one."""
         return next(self.all(pattern, start=start, end=end), None)
 
+    def parts(self, pattern: str) -> Iterator[Log]:
+        """A part for each such line: from it to the line before the next.
+
+        For files in which a tool was run several times. None where there is no such line.
+        """
+        begins = [found.line for found in self.all(pattern)]
+        ends = [*(line - 1 for line in begins[1:]), self.first + len(self.lines) - 1]
+        for begin, end in zip(begins, ends, strict=bool(begins)):
+            lines = self.lines[begin - self.first : end - self.first + 1]
+            yield Log(self.file, lines=lines, first=begin)
+
+    def line(self, number: int) -> str:
+        """The text of a line of this log."""
+        return self.lines[number - self.first]
+
+    @property
+    def last(self) -> int:
+        """The number of the last line; an empty one behind the last line end is none."""
+        return max(self.first, self.first + len(self.lines) - 1 - (self.lines[-1:] == [""]))
+
     def require(self, pattern: str, expected: str, *, start: int = 1) -> Found:
         """The first such line. Raises FormatError that says what was expected."""
         found = self.find(pattern, start=start)
         if found is None:
-            last = max(1, len(self.lines) - (self.lines[-1] == ""))
-            refuse(self.file, last, "the end of the file", expected)
+            self.refuse(self.last, "the end of the output", expected)
         return found
 
     def read(self, pattern: str, *, metric: str, unit: str) -> Reading:
@@ -211,15 +247,16 @@ class Log:
 
     def number(self, found: Found, group: int | str = 1, *, field: str = "") -> float:
         """A group as a finite number above or equal to 0. Raises FormatError."""
-        text = found[group]
-        try:
-            value = float(text) if len(text) <= 40 else float("nan")
-        except ValueError:
-            value = float("nan")
-        if not 0 <= value < 1e300:
-            refuse(self.file, found.line, show(text), "a number, 0 or more", field=field)
-        return value
+        return number(self.file, found.line, found[group], field=field)
 
     def refuse(self, line: int | None, found: str, expected: str) -> NoReturn:
         """Refuse the file at a line."""
         refuse(self.file, line, found, expected)
+
+
+def number(file: File, line: int, text: str, *, field: str = "") -> float:
+    """`text` as a finite number, 0 or more, with a decimal point. Raises FormatError."""
+    value = float(text) if len(text) <= 40 and NUMBER.fullmatch(text) else float("nan")
+    if not 0 <= value < 1e300:
+        refuse(file, line, show(text), "a number, 0 or more", field=field)
+    return value

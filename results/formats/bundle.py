@@ -10,10 +10,14 @@ from results.formats.base import Draft, File
 NAME = "Bundle (JSON)"
 
 
+KEYS = "bundle|lab|labs|sources|processors|systems|lists|runs|comparisons|artefacts"
+
+
 def detect(file: File) -> bool:
-    """An object with 'bundle' among its keys; or one with 'runs', which misses it."""
-    head = file.head.lstrip()
-    return head.startswith("{") and re.search(r'"(bundle|runs)"\s*:', file.head) is not None
+    """An object whose first key is one of a bundle's, or that says 'bundle' near its top."""
+    return re.match(rf'\s*\{{\s*"({KEYS})"\s*:', file.head) is not None or (
+        re.match(r'\s*\{[^{}\[\]]{0,2000}"bundle"\s*:', file.head) is not None
+    )
 
 
 def parse(file: File) -> Draft:

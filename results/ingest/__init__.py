@@ -4,22 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
-from results import artefacts, sync
+from results import actors, artefacts, sync
+from results.actors import Actor
 from results.bundle import Bundle, BundleError, Document, Problem
+from results.bundle.document import OPEN
 from results.bundle.problems import Finding, show
 from results.freshness import touch
+from results.ingest.aside import set_aside
 from results.ingest.check import Checker, Ready
 from results.ingest.curated import check_curated, store_curated
-from results.ingest.known import Known
+from results.ingest.known import Known, Sight, stored
+from results.ingest.origin import add_origin, recognise
 from results.ingest.parts import Parts, ensure_parts, ensure_setups
 from results.ingest.room import room_for
 from results.ingest.store import Standing, Writer, contradictions, known_runs
-from results.models import AuditEntry, Run, Trust
+from results.models import AuditEntry, Lab, Run, Trust
+from results.services import reveal
 from results.summaries import rebuild
 
 # Another writer may make the same lab, system, cell or run at the same time; the unique
@@ -49,36 +53,87 @@ class IngestResult:
 def ingest_bundle(
     given: Bundle | Document,
     *,
-    actor: Any = None,
+    actor: Actor | None = None,
     state: str = Run.State.DRAFT,
     trust: int = Trust.COMMUNITY,
     allow_new_labs: bool = False,
     files: Mapping[str, bytes] | None = None,
     curated: bool = False,
     dry_run: bool = False,
+    origin: str = "",
 ) -> IngestResult:
     """Store a bundle in one transaction; the same bundle again adds nothing.
 
     `state` is draft, pending or published. `files` are the bundle's artefacts by name, as
     far as they are at hand; they are kept. `curated`: the bundle is the hub's own text, so
     it may bring lists and comparisons, and what it says of known systems wins. `dry_run`
-    writes nothing. Raises BundleError with every problem of the document.
+    writes nothing. `origin`: see `prepare`. Raises BundleError with every problem of the document.
     """
-    if state not in STATES:
-        raise ValueError(f"runs are not stored as {state!r}")
+    prepared = prepare(
+        given, files=files, allow_new_labs=allow_new_labs, curated=curated, origin=origin
+    )
+    if dry_run:
+        return look(prepared)
+    return store(prepared, actor=actor, state=state, trust=trust)
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A document that was checked and may be stored, with its files by name."""
+
+    document: Document
+    ready: list[Ready]
+    files: Mapping[str, bytes]
+    curated: bool
+    sight: Sight
+
+
+def prepare(
+    given: Bundle | Document,
+    *,
+    files: Mapping[str, bytes] | None = None,
+    allow_new_labs: bool = False,
+    curated: bool = False,
+    origin: str = "",
+) -> Prepared:
+    """Check a bundle, as `ingest_bundle` does first. Writes nothing.
+
+    `origin` is the artefact that the document itself was read from: evidence of the values
+    that name none. It is no part of a run's identity. A system or processor that is not
+    public yet is known to its labs only; to an operator's bundle (`curated`,
+    `allow_new_labs`) all are.
+    """
     document = given if isinstance(given, Document) else Document(given)
     sync.ensure()
     kept = files or {}
-    ready = _check(document, kept, allow_new_labs=allow_new_labs, curated=curated)
-    if dry_run:
-        return _look_only(document, ready)
-    for data in kept.values():
+    lab = document.bundle.lab
+    sight = Sight(lab, curated or (allow_new_labs and lab != OPEN))
+    document = set_aside(document, sight)
+    known = Known.of(document.bundle, kept, sight)
+    ready = _check(document, kept, known, allow_new_labs=allow_new_labs, curated=curated)
+    recognise(ready)
+    if origin:
+        add_origin(ready, document, origin)
+    return Prepared(document, ready, kept, curated, sight)
+
+
+def store(
+    prepared: Prepared,
+    *,
+    actor: Actor | None = None,
+    state: str = Run.State.DRAFT,
+    trust: int = Trust.COMMUNITY,
+) -> IngestResult:
+    """Store what was prepared, in one transaction."""
+    if state not in STATES:
+        raise ValueError(f"runs are not stored as {state!r}")
+    for data in prepared.files.values():
         artefacts.save(data)
     standing = Standing(state, trust, actor, timezone.now())
     for attempt in range(ATTEMPTS):
         try:
-            with room_for(len(ready)), transaction.atomic():
-                return _store(document, ready, standing, kept, curated=curated)
+            with room_for(len(prepared.ready)), transaction.atomic():
+                return _store(prepared, standing)
         except IntegrityError:
             if attempt == ATTEMPTS - 1:
                 raise
@@ -86,11 +141,15 @@ def ingest_bundle(
 
 
 def _check(
-    document: Document, files: Mapping[str, bytes], *, allow_new_labs: bool, curated: bool
+    document: Document,
+    files: Mapping[str, bytes],
+    known: Known,
+    *,
+    allow_new_labs: bool,
+    curated: bool,
 ) -> list[Ready]:
     """The runs, ready to be stored. Raises BundleError with all that is wrong."""
-    bundle = document.bundle
-    checker = Checker(document, Known.of(bundle, files), timezone.now())
+    checker = Checker(document, known, timezone.now())
     _check_labs(checker, allow_new_labs=allow_new_labs)
     _check_parts(checker)
     _check_files(checker, files)
@@ -107,7 +166,7 @@ def _check_labs(checker: Checker, *, allow_new_labs: bool) -> None:
     checker.refer(("lab",), "lab", bundle.lab, checker.known.labs)
     if allow_new_labs:
         return
-    there = Known.of(bundle.model_copy(update={"labs": []}), {}).labs
+    there = stored(Lab, [lab.slug for lab in bundle.labs])
     for index, lab in enumerate(bundle.labs):
         if lab.slug not in there:
             expected = "a lab that is known here; an administrator adds new ones"
@@ -159,31 +218,34 @@ def _check_files(checker: Checker, files: Mapping[str, bytes]) -> None:
             checker.say((*path, "size"), f"{artefact.size}", f"{len(data)} bytes")
 
 
-def _look_only(document: Document, ready: Sequence[Ready]) -> IngestResult:
-    """What would be stored: known runs are told, new ones only counted by their absence."""
-    known = known_runs(ready)
-    old = [run for run in ready if run.identity in known]
-    _refuse(document, contradictions(old, known))
-    return IngestResult(known=[known[run.identity] for run in old], ready=ready)
+def look(prepared: Prepared) -> IngestResult:
+    """What storing would do: known runs are told, new ones only counted by their absence.
+
+    Raises BundleError where a stored run has other values.
+    """
+    known = known_runs(prepared.ready)
+    old = [run for run in prepared.ready if run.identity in known]
+    _refuse(prepared.document, contradictions(old, known))
+    return IngestResult(known=[known[run.identity] for run in old], ready=prepared.ready)
 
 
-def _store(
-    document: Document,
-    ready: Sequence[Ready],
-    standing: Standing,
-    files: Mapping[str, bytes],
-    *,
-    curated: bool,
-) -> IngestResult:
+def _store(prepared: Prepared, standing: Standing) -> IngestResult:
+    document, ready, curated = prepared.document, prepared.ready, prepared.curated
     bundle = document.bundle
     known = known_runs(ready)
     old = [run for run in ready if run.identity in known]
     new = [run for run in ready if run.identity not in known]
     _refuse(document, contradictions(old, known))
-    digests = [artefacts.digest(data) for data in files.values()]
-    parts = ensure_parts(bundle, refresh=curated, stored_files=digests)
+    parts = ensure_parts(
+        bundle,
+        prepared.sight,
+        refresh=curated,
+        public=curated or standing.is_published,
+        stored_files=[artefacts.digest(data) for data in prepared.files.values()],
+    )
     created = _write(bundle, new, parts, standing)
     changed = store_curated(bundle, parts) if curated else 0
+    changed += _reveal(parts, new, standing, curated=curated)
     if parts.moved:
         rebuild(systems=parts.moved)
     if created or changed or parts.changes.count:
@@ -203,12 +265,21 @@ def _write(bundle: Bundle, new: Sequence[Ready], parts: Parts, standing: Standin
     for start in range(0, len(new), AT_ONCE):
         created += (run.pk for run in writer.write(new[start : start + AT_ONCE]))
     AuditEntry.objects.create(
-        actor=standing.actor,
-        actor_name=str(standing.actor or "system"),
+        actor=actors.account(standing.actor),
+        actor_name=actors.name_of(standing.actor),
         action="ingest",
         after={"lab": bundle.lab, "state": standing.state, "runs": _spans(created)},
     )
     return created
+
+
+def _reveal(parts: Parts, new: Sequence[Ready], standing: Standing, *, curated: bool) -> int:
+    """Let all know of what is published now, and of all that the hub's own text names."""
+    if curated:
+        return reveal(systems=[system.pk for system in parts.systems.values()])
+    if standing.is_published:
+        return reveal(systems={parts.systems[run.given.system].pk for run in new})
+    return 0
 
 
 def _spans(ids: Sequence[int]) -> list[list[int]]:
@@ -227,4 +298,13 @@ def _refuse(document: Document, findings: Sequence[Finding]) -> None:
         raise BundleError(document.problems(findings))
 
 
-__all__ = ["BundleError", "IngestResult", "Problem", "ingest_bundle"]
+__all__ = [
+    "BundleError",
+    "IngestResult",
+    "Prepared",
+    "Problem",
+    "ingest_bundle",
+    "look",
+    "prepare",
+    "store",
+]

@@ -11,7 +11,7 @@ from django.db.models import Model
 from results.bundle import model
 from results.chunks import chunks
 from results.ingest.check import SetupOf
-from results.ingest.known import sources_named
+from results.ingest.known import Sight, sources_named
 from results.models import Artefact, Lab, Processor, Setup, Source, System
 
 Row = TypeVar("Row", bound=Model)
@@ -20,9 +20,14 @@ Fields = Mapping[str, Any]
 
 @dataclass
 class Changes:
-    """How many rows were made or changed, and what was left as it is, in words."""
+    """How many rows were made or changed, and what was left as it is, in words.
 
+    `sight`: whose bundle it is. `refresh`: its text wins. `public`: all may know of what is new.
+    """
+
+    sight: Sight
     refresh: bool
+    public: bool
     count: int = 0
     warnings: list[str] = field(default_factory=list)
 
@@ -43,12 +48,21 @@ class Parts:
     moved: set[int]
 
 
-def ensure_parts(bundle: model.Bundle, *, refresh: bool, stored_files: Iterable[str]) -> Parts:
+def ensure_parts(
+    bundle: model.Bundle,
+    sight: Sight,
+    *,
+    refresh: bool,
+    public: bool,
+    stored_files: Iterable[str],
+) -> Parts:
     """Make what is new; what is known stays as it is, unless `refresh` lets the text win.
 
-    `stored_files` are digests of files that are kept. Must run in a transaction.
+    New systems and processors are as `public` as that says; until they are, the newest
+    description holds. `stored_files` are digests of files that are kept. Must run in a
+    transaction.
     """
-    changes = Changes(refresh)
+    changes = Changes(sight, refresh, public)
 
     def ensure(
         kind: type[Row], fields: Mapping[str, Fields], also: Iterable[str]
@@ -83,12 +97,17 @@ def _ensure(
     """The rows of these slugs; those of `fields` are made if missing, compared if not."""
     found: dict[str, Row] = {}
     for part in chunks(sorted({*fields, *also})):
-        for row in kind._default_manager.filter(slug__in=part):
+        for row in changes.sight.of(kind).filter(slug__in=part):
             found[str(getattr(row, "slug"))] = row  # noqa: B009
     for slug, row in found.items():
         if slug in fields:
             _compare(row, slug, fields[slug], changes)
-    new = [kind(slug=slug, **values) for slug, values in fields.items() if slug not in found]
+    also_new = {"is_public": changes.public} if kind in (Processor, System) else {}
+    new = [
+        kind(slug=slug, **values, **also_new)
+        for slug, values in fields.items()
+        if slug not in found
+    ]
     changes.count += len(new)
     for row in kind._default_manager.bulk_create(new):
         found[str(getattr(row, "slug"))] = row  # noqa: B009
@@ -100,7 +119,7 @@ def _compare(row: Model, slug: str, given: Fields, changes: Changes) -> None:
     differing = [name for name, value in given.items() if getattr(row, name) != value]
     if not differing:
         return
-    if changes.refresh:
+    if changes.refresh or not getattr(row, "is_public", True):
         for name in differing:
             setattr(row, name, given[name])
         row.save(update_fields=differing)
@@ -169,7 +188,7 @@ def _set_members(
     """Link groups to their members; a known group keeps those it has, unless refreshed."""
     for system in described:
         row = systems[system.slug]
-        if system.members and (refresh or not row.members.exists()):
+        if system.members and (refresh or not row.is_public or not row.members.exists()):
             row.members.set([systems[slug] for slug in system.members])
 
 

@@ -9,6 +9,8 @@ from typing import Any
 
 from django.db import connection
 
+from results import actors
+from results.actors import Actor
 from results.bundle.problems import Finding
 from results.chunks import chunks
 from results.ingest.check import Reading, Ready, Typed
@@ -75,7 +77,7 @@ class Standing:
 
     state: str
     trust: int
-    actor: Any
+    actor: Actor | None
     now: datetime
 
     @property
@@ -97,6 +99,7 @@ class Writer:
         rows = Metric.objects.select_related("benchmark")
         self.metrics = {(row.benchmark.slug, row.full_name): row.pk for row in rows}
         self.facts = {slug: system_facts(row) for slug, row in self.parts.systems.items()}
+        self.account = actors.account(self.standing.actor)
         self.groups = groups([row.pk for row in self.parts.systems.values()])
         self._shapes: dict[Any, Shape] = {}
 
@@ -160,7 +163,7 @@ class Writer:
             published_at=standing.now if standing.is_published else None,
             not_ranked_because=given.not_ranked_because or "",
             trust=standing.trust,
-            created_by=standing.actor,
+            created_by=self.account,
         )
 
     def _system(self, run: Ready) -> System:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from typing import BinaryIO
 
 from results.artefacts import path_of
@@ -17,6 +18,7 @@ AROUND = 6  # lines shown on each side of an evidence line
 MOST_LINES = 600  # of a file that is not shown whole
 MOST_MARKED = 200  # lines of one measurement that are marked
 LONGEST_LINE = 400  # characters shown of a line
+FURTHEST_LINE = 20_000  # that is looked up by itself
 CHUNK = 64 * 1024
 
 # Control signs, and those that turn the direction of text, would let a log pose as another.
@@ -70,6 +72,23 @@ def read_log(artefact: Artefact, measurements: Iterable[Measurement]) -> Log:
         found = (_line(*line, marks) for line in _numbered(file))
         lines, whole = _select(found, marks, small=path.stat().st_size <= WHOLE_BYTES)
     return Log(artefact, lines, whole=whole)
+
+
+def lines_at(artefact: Artefact, numbers: Collection[int]) -> dict[int, str]:
+    """Some lines of a stored text by their numbers, without reading further than the last.
+
+    What is not kept, is no text or lies too far behind is left out.
+    """
+    path = path_of(artefact.sha256)
+    last = max((number for number in numbers if number <= FURTHEST_LINE), default=0)
+    if not last or not artefact.stored or not path.is_file():
+        return {}
+    with path.open("rb") as file:
+        if b"\0" in file.read(8192):
+            return {}
+        file.seek(0)
+        lines = (_line(*line, {}) for line in islice(_numbered(file), last))
+        return {line.number: line.text for line in lines if line.number in numbers}
 
 
 def _marks(artefact: Artefact, measurements: Iterable[Measurement]) -> dict[int, tuple[str, ...]]:

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import json
 import operator
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from functools import cache, lru_cache, reduce
 from typing import Any, NamedTuple
 
-from django.contrib.auth.base_user import AbstractBaseUser
-from django.contrib.auth.models import AnonymousUser
 from django.db.models import Exists, F, OuterRef, Q, QuerySet, TextField
 from django.db.models.functions import Cast
 
+from results import actors
+from results.actors import Actor
 from results.catalogue.base import Value
-from results.models import Comparison, Measurement, Membership, Run, Summary, System
+from results.models import Comparison, Lab, Measurement, Processor, Run, Summary, System
 
 # A benchmark's slug, or slug and workload.
 Selection = tuple[str, str | None]
@@ -82,13 +82,83 @@ PARTS = ("variant", "axis", "scale", "tracked", "assumed")
 
 
 def systems_by_slug(slugs: Collection[str]) -> dict[str, System]:
-    """The systems of those slugs, with their processors; unknown slugs are left out."""
-    return {system.slug: system for system in systems().filter(slug__in=set(slugs))}
+    """The public systems of those slugs, with their processors; others are left out."""
+    return {system.slug: system for system in public_systems().filter(slug__in=set(slugs))}
 
 
 def systems() -> QuerySet[System]:
     """All systems with their processors; `is_group` where a source quotes several as one."""
     return _prepared_systems().all()
+
+
+def public_systems() -> QuerySet[System]:
+    """The systems that all may know of, with their processors."""
+    return systems().filter(is_public=True)
+
+
+def public_slugs() -> list[str]:
+    """Names of systems to suggest to whoever has written another, 5,000 at most."""
+    return list(System.objects.filter(is_public=True).values_list("slug", flat=True)[:5000])
+
+
+def visible_systems(user: Actor) -> QuerySet[System]:
+    """The systems that `user` may know of, with their processors.
+
+    Public ones, those with runs of their labs, all for the staff.
+    """
+    return systems().filter(_visible(user, systems_of_labs))
+
+
+def visible_processors(user: Actor) -> QuerySet[Processor]:
+    """The processors that `user` may know of: public ones, and those of visible systems."""
+    return Processor.objects.filter(_visible(user, processors_of_labs))
+
+
+def _visible(user: Actor, of_labs: Callable[[QuerySet[Any, Any]], Q]) -> Q:
+    if actors.is_staff(user):
+        return Q()
+    public = Q(is_public=True)
+    return public | of_labs(actors.reads_labs(user)) if user.is_authenticated else public
+
+
+def systems_of_labs(labs: QuerySet[Any, Any] | Collection[int]) -> Q:
+    """Systems with runs of those labs (ids), in any state, and the members of such groups."""
+    runs = Run.objects.order_by().filter(lab__in=labs)
+    return _measured_in(runs)
+
+
+def processors_of_labs(labs: QuerySet[Any, Any] | Collection[int]) -> Q:
+    """Processors of systems with runs of those labs (ids)."""
+    found = System.objects.order_by().filter(systems_of_labs(labs))
+    return Q(Exists(found.filter(processor=OuterRef("pk"))))
+
+
+def systems_free_for(lab: str) -> QuerySet[System]:
+    """The systems that results of a lab (slug) may be stored on.
+
+    Public ones, those with runs of the lab, and those that nothing is left of.
+    """
+    taken = _measured_in(Run.objects.order_by())
+    return System.objects.filter(Q(is_public=True) | systems_of_labs(_lab(lab)) | ~taken)
+
+
+def processors_free_for(lab: str) -> QuerySet[Processor]:
+    """The processors that systems of a lab (slug) may have, as `systems_free_for`."""
+    used = System.objects.order_by().filter(_measured_in(Run.objects.order_by()))
+    taken = Q(Exists(used.filter(processor=OuterRef("pk"))))
+    return Processor.objects.filter(Q(is_public=True) | processors_of_labs(_lab(lab)) | ~taken)
+
+
+def _lab(slug: str) -> QuerySet[Any, Any]:
+    return Lab.objects.filter(slug=slug).order_by().values("pk")
+
+
+def _measured_in(runs: QuerySet[Run]) -> Q:
+    """Systems that one of the runs is of, or of a group that they belong to."""
+    groups = System.members.through.objects.filter(
+        Exists(runs.filter(system=OuterRef("from_system_id"))), to_system=OuterRef("pk")
+    )
+    return Q(Exists(runs.filter(system=OuterRef("pk")))) | Q(Exists(groups))
 
 
 @cache
@@ -139,17 +209,17 @@ def default_comparison() -> Comparison | None:
     return Comparison.objects.filter(is_default=True).first()
 
 
-def visible_runs(user: AbstractBaseUser | AnonymousUser) -> QuerySet[Run]:
+def visible_runs(user: Actor) -> QuerySet[Run]:
     """The runs that `user` may see: published ones, those of their labs, all for the staff."""
-    if getattr(user, "is_staff", False):
+    if actors.is_staff(user):
         return Run.objects.all()
     seen = Q(state=Run.State.PUBLISHED)
     if user.is_authenticated:
-        seen |= Q(lab__in=Membership.objects.filter(user_id=user.pk).values("lab"))
+        seen |= Q(lab__in=actors.reads_labs(user))
     return Run.objects.filter(seen)
 
 
-def visible_measurements(user: AbstractBaseUser | AnonymousUser) -> QuerySet[Measurement]:
+def visible_measurements(user: Actor) -> QuerySet[Measurement]:
     """The measurements of the runs that `user` may see. Cheap at the first page of millions."""
     return Measurement.objects.filter(Exists(visible_runs(user).filter(pk=OuterRef("run_id"))))
 
@@ -158,7 +228,7 @@ def systems_with_results(words: str = "") -> QuerySet[System]:
     """Systems that have something to show; of those only where all `words` are in the names."""
     measured = Summary.objects.filter(system=OuterRef("pk"))
     found = (
-        systems()
+        public_systems()
         .filter(Exists(measured))
         .order_by(F("processor__name").asc(nulls_last=True), "name", "slug")
     )

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from typing import Any, NamedTuple
 
-from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
 from django.db.models import (
     Case,
     Count,
@@ -21,6 +20,8 @@ from django.db.models import (
 )
 from django.db.models.functions import Coalesce
 
+from results import actors
+from results.actors import Actor
 from results.models import (
     AuditEntry,
     Benchmark,
@@ -28,14 +29,21 @@ from results.models import (
     List,
     ListEntry,
     Measurement,
-    Membership,
     Metric,
     Run,
     Source,
     Summary,
     System,
 )
-from results.queries import Stored, stored, summaries, systems, visible_runs
+from results.queries import (
+    Stored,
+    public_systems,
+    stored,
+    summaries,
+    systems,
+    visible_runs,
+    visible_systems,
+)
 
 LEAGUE_READS = 2000  # cells that a league table is made from, the best first
 SIMILAR = 6
@@ -114,14 +122,17 @@ def figure_counts(system_ids: Iterable[int]) -> dict[int, int]:
 
 
 def find_systems(
-    *, text: str = "", lab: str = "", vendor: str = "", isa: str = ""
+    user: Actor, *, text: str = "", lab: str = "", vendor: str = "", isa: str = ""
 ) -> QuerySet[System]:
-    """Systems that fit: those with published results first, then those of a known processor.
+    """Systems that fit and that `user` may know of.
+
+    Those with published results first, then those of a known processor.
 
     `text`: words that must all occur in a name, vendor, processor or memory. `vendor`: of
     the system or its processor. `lab`: by slug, that has published results of it.
     """
-    found = systems().annotate(has_results=Exists(Summary.objects.filter(system=OuterRef("pk"))))
+    has_results = Exists(Summary.objects.filter(system=OuterRef("pk")))
+    found = visible_systems(user).annotate(has_results=has_results)
     for word in text.split()[:8]:
         found = found.filter(_mentions(word))
     if vendor:
@@ -148,13 +159,14 @@ class Choices(NamedTuple):
     isas: list[str]
 
 
-def system_choices() -> Choices:
-    """Labs with results, vendors of systems and processors, and ISAs. Three queries."""
+def system_choices(user: Actor) -> Choices:
+    """Labs with results, vendors and ISAs of the systems that `user` may know of. Three queries."""
     has_results = Exists(Summary.objects.filter(lab=OuterRef("pk")))
     labs = list(Lab.objects.filter(has_results).values_list("slug", "name"))
-    pairs = System.objects.order_by().values_list("vendor", "processor__vendor").distinct()
+    seen = visible_systems(user)
+    pairs = seen.order_by().values_list("vendor", "processor__vendor").distinct()
     vendors = sorted({name for pair in pairs for name in pair if name}, key=str.casefold)
-    isas = System.objects.order_by("processor__isa").values_list("processor__isa", flat=True)
+    isas = seen.order_by("processor__isa").values_list("processor__isa", flat=True)
     return Choices(labs, vendors, [isa for isa in isas.distinct() if isa])
 
 
@@ -170,11 +182,22 @@ def similar_systems(system: System) -> list[tuple[System, int]]:
         .order_by("-shared", "system")[:SIMILAR]
     )
     shared = {row["system"]: row["shared"] for row in rows}
-    found = systems().in_bulk(list(shared))
-    return [(found[pk], count) for pk, count in shared.items()]
+    found = public_systems().in_bulk(list(shared))
+    return [(found[pk], count) for pk, count in shared.items() if pk in found]
 
 
-def runs_of(system: System, user: AbstractBaseUser | AnonymousUser) -> QuerySet[Run]:
+def system_page(slug: str, user: Actor) -> System | None:
+    """A system with its source, members and `groups`, or None where `user` may not know of it.
+
+    Three queries.
+    """
+    seen = visible_systems(user)
+    around = (Prefetch("members", seen), Prefetch("groups", seen))
+    found = seen.filter(slug=slug).select_related("source").prefetch_related(*around)
+    return found.first()
+
+
+def runs_of(system: System, user: Actor) -> QuerySet[Run]:
     """The runs of a system that `user` may see, newest first, with what a list of them says."""
     return (
         visible_runs(user)
@@ -208,7 +231,7 @@ def lists_of(metric: Metric) -> list[List]:
     return list(found.prefetch_related(Prefetch("entries", entries)))
 
 
-def readable_runs(user: AbstractBaseUser | AnonymousUser) -> QuerySet[Run]:
+def readable_runs(user: Actor) -> QuerySet[Run]:
     """The runs whose page `user` may read: visible ones, and what was published once.
 
     A withdrawn run keeps its address, so that a citation finds the reason.
@@ -217,7 +240,7 @@ def readable_runs(user: AbstractBaseUser | AnonymousUser) -> QuerySet[Run]:
     return Run.objects.filter(Q(pk__in=visible_runs(user).values("pk")) | once)
 
 
-def run_page(pk: int, user: AbstractBaseUser | AnonymousUser) -> Run | None:
+def run_page(pk: int, user: Actor) -> Run | None:
     """A run with all that its page shows, or None where `user` may not see it. Four queries."""
     measurements = Measurement.objects.select_related("metric", "artefact").order_by(
         "metric__order", "id"
@@ -239,15 +262,12 @@ def run_page(pk: int, user: AbstractBaseUser | AnonymousUser) -> Run | None:
     )
 
 
-def is_entitled(run: Run, user: AbstractBaseUser | AnonymousUser) -> bool:
+def is_entitled(run: Run, user: Actor) -> bool:
     """Whether `user` may see what is not public of a run: the staff and its lab."""
-    if getattr(user, "is_staff", False):
-        return True
-    if not user.is_authenticated:
-        return False
-    return Membership.objects.filter(lab=run.lab_id, user=user.pk).exists()
+    return actors.may_read_lab(user, run.lab_id)
 
 
 def audit_of(run: Run) -> list[AuditEntry]:
-    """Who changed a run's numbers or standing, newest first."""
-    return list(AuditEntry.objects.filter(run_id=run.pk).order_by("-id")[:50])
+    """Who changed a run's numbers or standing, or its uploads, newest first. One query."""
+    about = Q(run_id=run.pk) | Q(upload__in=run.uploads.order_by().values("pk"))
+    return list(AuditEntry.objects.filter(about).order_by("-id")[:50])

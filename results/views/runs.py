@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
-from django.http import FileResponse, Http404, HttpRequest, HttpResponse, HttpResponseBase
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
-from results.artefacts import path_of
 from results.models import Artefact, Run
 from results.pages import runpage
 from results.pages.evidence import Log, read_log
 from results.queries import listings, visible_runs
+from results.queries.uploads import upload_of
+from results.views.downloads import download
 
 MOST_FILES = 8  # files of a run whose lines are shown; the others can be fetched
 
@@ -41,6 +41,7 @@ def detail(request: HttpRequest, pk: int) -> HttpResponse:
         "logs": _logs(run) if open_to_reader else [],
         "hidden_files": bool(run.artefacts.all()) and not open_to_reader,
         "audit": listings.audit_of(run) if entitled else [],
+        "upload": upload_of(run) if entitled else None,
         **_correction(run, request.user),
     }
     return render(request, "results/run.html", context)
@@ -66,23 +67,9 @@ def artefact(request: HttpRequest, pk: int, sha256: str) -> HttpResponseBase:
     """A file of a run the reader may see, as a download that no browser will execute."""
     runs = visible_runs(request.user).filter(pk=pk)
     found = Artefact.objects.filter(runs__in=runs, sha256=sha256, stored=True).first()
-    if found is None or not path_of(found.sha256).is_file():
+    if found is None:
         raise Http404
-    response = FileResponse(
-        path_of(found.sha256).open("rb"),
-        as_attachment=True,
-        filename=_flat(found.name),
-        content_type="application/octet-stream",
-    )
-    response["X-Content-Type-Options"] = "nosniff"
-    response["Content-Security-Policy"] = "sandbox; default-src 'none'"
-    return response
-
-
-def _flat(name: str) -> str:
-    """A file name without folders or signs that a header or a shell would read otherwise."""
-    kept = re.sub(r"[^\w.+-]", "_", re.split(r"[/\\]", name)[-1]).lstrip(".")
-    return kept[:100] or "artefact"
+    return download(found)
 
 
 @require_safe

@@ -6,14 +6,15 @@ from dataclasses import dataclass
 
 from django import forms
 from django.core.paginator import Page, Paginator
-from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
-from django.shortcuts import get_object_or_404, render
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.shortcuts import render
 from django.urls import reverse
 from django.utils.http import urlencode
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_safe
 
 from results import queries
+from results.actors import Actor
 from results.catalogue.base import CATEGORIES
 from results.compare import Cell, Row, compare_systems
 from results.kept import kept
@@ -84,6 +85,7 @@ def index(request: HttpRequest) -> HttpResponse:
     problem = "" if form.is_valid() else _("This filter is too long to be a name.")
     wanted = form.cleaned_data
     found = listings.find_systems(
+        request.user,
         text=wanted.get("q", ""),
         lab=wanted.get("lab", ""),
         vendor=wanted.get("vendor", ""),
@@ -95,10 +97,10 @@ def index(request: HttpRequest) -> HttpResponse:
         "wanted": wanted,
         "problem": problem,
         "filtered": any(wanted.values()),
-        "choices": listings.system_choices(),
+        "choices": listings.system_choices(request.user),
         "page": page,
         "listed": listed,
-        "carried": _carried(chosen, listed),
+        "carried": _carried(chosen, listed, request.user),
         "keeping": keeping,
         "address": _address(request),
     }
@@ -111,10 +113,10 @@ def _listed(page: Page[System], chosen: list[str]) -> list[Listed]:
     return [Listed(one, counts.get(one.pk, 0), one.slug in chosen) for one in systems]
 
 
-def _carried(chosen: list[str], listed: list[Listed]) -> list[System]:
+def _carried(chosen: list[str], listed: list[Listed], user: Actor) -> list[System]:
     """The chosen systems that the filter hides; unknown ones are dropped."""
     hidden = set(chosen) - {one.system.slug for one in listed}
-    return list(queries.systems().filter(slug__in=hidden)) if hidden else []
+    return list(queries.visible_systems(user).filter(slug__in=hidden)) if hidden else []
 
 
 def _address(request: HttpRequest) -> str:
@@ -127,10 +129,9 @@ def _address(request: HttpRequest) -> str:
 @require_safe
 @kept
 def detail(request: HttpRequest, slug: str) -> HttpResponse:
-    system = get_object_or_404(
-        queries.systems().select_related("source").prefetch_related("members__processor"),
-        slug=slug,
-    )
+    system = listings.system_page(slug, request.user)
+    if system is None:
+        raise Http404(f"there is no system {slug!r}")
     runs = list(listings.runs_of(system, request.user)[: RUNS_SHOWN + 1])
     shown = _own_figures(system)
     sources = listings.sources_by_id(
@@ -139,7 +140,7 @@ def detail(request: HttpRequest, slug: str) -> HttpResponse:
     context = {
         "system": system,
         "facts": system_facts_table(system),
-        "groups": list(system.groups.select_related("processor")),
+        "groups": list(system.groups.all()),
         "categories": _by_category(shown),
         "singles": all(one.cell.n == 1 for one in shown),
         "sources": list(sources.values()),
@@ -151,7 +152,9 @@ def detail(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def _own_figures(system: System) -> list[Shown]:
-    """A comparison of one: the system's rows and their cells."""
+    """A comparison of one: the system's rows and their cells; none before it is public."""
+    if not system.is_public:
+        return []
     table = compare_systems(systems=[system.slug])
     key = table.columns[0].key
     return [Shown(row, row.cells[key], row_figures(row, table.rows)) for row in table.rows]

@@ -7,14 +7,25 @@ from typing import Any
 
 import pytest
 from django.contrib import admin
-from django.contrib.auth.models import User
+from django.contrib.auth.models import Permission, User
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from results import models
-from results.models import AuditEntry, Comparison, Lab, Run, Summary, System
+from results import models, tokens
+from results.models import (
+    Artefact,
+    AuditEntry,
+    Comparison,
+    Lab,
+    Run,
+    Summary,
+    System,
+    Token,
+    Upload,
+    UploadFile,
+)
 from results.services import withdraw
 from tests.results.made import run, store, system
 from tests.results.pages import member, staff
@@ -41,7 +52,8 @@ def made(*values: float, state: str = "draft") -> list[int]:
 def test_every_stored_noun_has_its_admin() -> None:
     nouns = {getattr(models, name) for name in models.__all__}
     stored = {noun for noun in nouns if hasattr(noun, "_meta")}
-    assert stored - set(MODELS) <= {models.Membership, models.ListEntry, models.Stamp}
+    shown_with_others = {models.Membership, models.ListEntry, models.UploadFile}
+    assert stored - set(MODELS) <= {*shown_with_others, models.Stamp}
 
 
 @pytest.mark.parametrize("model", MODELS, ids=lambda model: model.__name__)
@@ -173,6 +185,8 @@ def test_a_members_place_is_given_on_the_labs_page() -> None:
             "memberships-INITIAL_FORMS": 0,
             "memberships-0-user": mia.pk,
             "memberships-0-role": "publisher",
+            "tokens-TOTAL_FORMS": 0,
+            "tokens-INITIAL_FORMS": 0,
         },
     )
     assert lab.memberships.get().user == mia
@@ -226,3 +240,100 @@ def test_the_admin_is_for_the_staff_only(client: Client) -> None:
         assert "/admin/login/" in visitor.get(RUNS)["Location"]
         assert "/admin/login/" in visitor.post(RUNS, {"action": "publish"})["Location"]
     assert Run.objects.filter(lab__slug="made-lab", state="draft").exists()
+
+
+def test_a_token_is_made_on_a_page_that_shows_its_secret_once() -> None:
+    client, lab = staff(), Lab.objects.create(slug="acme", name="Acme")
+    form = {"lab": lab.pk, "name": "ci", "scopes": ["upload", "run"]}
+    answer = client.post("/admin/results/token/add/", form)
+    made_token = Token.objects.get()
+    assert (made_token.name, made_token.scopes) == ("ci", ["upload", "run"])
+    assert made_token.created_by == User.objects.get(username="root")
+    assert answer.status_code == 200
+    assert "no-store" in answer["Cache-Control"]
+    page = answer.content.decode()
+    assert page.count(f"bh_{made_token.prefix}_") == 2
+    assert made_token.digest not in page
+    assert "bh_" not in str(client.cookies) + str(dict(client.session))
+    listed = client.get("/admin/results/token/").content.decode()
+    assert made_token.prefix in listed
+    assert "upload, run" in listed
+    assert f"bh_{made_token.prefix}_" not in listed
+
+
+def test_a_token_without_scope_or_with_a_past_end_is_refused() -> None:
+    client, lab = staff(), Lab.objects.create(slug="acme", name="Acme")
+    form = {"lab": lab.pk, "scopes": ["upload"], "expires_at_0": "2020-01-01", "expires_at_1": "0"}
+    page = client.post("/admin/results/token/add/", {**form, "expires_at_1": "00:00"})
+    assert "a moment in the future" in page.content.decode()
+    client.post("/admin/results/token/add/", {"lab": lab.pk, "scopes": []})
+    assert not Token.objects.exists()
+
+
+def test_a_token_is_revoked_with_a_reason_and_changed_in_no_other_way() -> None:
+    client, lab = staff(), Lab.objects.create(slug="acme", name="Acme")
+    token, _secret = tokens.make(lab=lab, scopes=["upload"], name="ci", actor=None)
+    address = f"/admin/results/token/{token.pk}/"
+    client.post(f"{address}change/", {"name": "other", "scopes": ["publish"]})
+    assert client.get(f"{address}delete/").status_code == 403
+    stored = Token.objects.get()
+    assert (stored.name, stored.scopes) == ("ci", ["upload"])
+    chosen = {"action": "revoke", "_selected_action": [token.pk], "select_across": 0}
+    asked = client.post("/admin/results/token/", chosen).content.decode()
+    assert "kept in the audit trail" in asked
+    assert Token.objects.get().is_live
+    done = client.post(
+        "/admin/results/token/", {**chosen, "apply": "1", "reason": "leaked"}, follow=True
+    )
+    assert "1 token was revoked." in done.content.decode()
+    assert not Token.objects.get().is_live
+    entry = AuditEntry.objects.get(action="revoke token")
+    assert (entry.actor_name, entry.reason) == ("root", "leaked")
+    lab_page = client.get(f"/admin/results/lab/{lab.pk}/change/").content.decode()
+    assert token.prefix in lab_page
+    assert "revoked" in lab_page
+
+
+def test_who_may_only_look_at_tokens_makes_and_revokes_none() -> None:
+    lab = Lab.objects.create(slug="acme", name="Acme")
+    token, _secret = tokens.make(lab=lab, scopes=["upload"], name="ci", actor=None)
+    looker = User.objects.create_user("lou", is_staff=True)
+    looker.user_permissions.add(Permission.objects.get(codename="view_token"))
+    client = Client()
+    client.force_login(looker)
+    page = client.get("/admin/results/token/").content.decode()
+    assert token.prefix in page
+    assert 'value="revoke"' not in page
+    form = {"lab": lab.pk, "scopes": ["upload"]}
+    assert client.post("/admin/results/token/add/", form).status_code == 403
+    chosen = {"action": "revoke", "_selected_action": [token.pk], "apply": "1", "reason": "x"}
+    client.post("/admin/results/token/", chosen)
+    assert Token.objects.get().is_live
+
+
+def test_uploads_are_looked_at_and_named_by_their_audit_rows() -> None:
+    client, lab = staff(), Lab.objects.create(slug="acme", name="Acme")
+    artefact = Artefact.objects.create(sha256="a" * 64, name="stream.log", size=1234)
+    upload = Upload.objects.create(identity="b" * 64, lab=lab, preview_key="k" * 32)
+    UploadFile.objects.create(upload=upload, artefact=artefact, name="stream.log", position=0)
+    AuditEntry.objects.create(actor_name="mia", action="upload", upload=upload)
+    page = client.get(f"/admin/results/upload/{upload.pk}/change/").content.decode()
+    assert "stream.log" in page
+    assert upload.get_absolute_url() in page
+    assert upload.preview_key not in page
+    assert "Acme" in client.get("/admin/results/upload/?q=stream").content.decode()
+    for path in ("add/", f"{upload.pk}/delete/"):
+        assert client.get(f"/admin/results/upload/{path}").status_code == 403
+    rows = client.get("/admin/results/auditentry/").content.decode()
+    assert f"/admin/results/upload/{upload.pk}/change/" in rows
+
+
+def test_what_is_public_is_not_set_by_hand() -> None:
+    client = staff()
+    made(5.0)
+    machine = System.objects.select_related("processor").get(slug="s0")
+    assert machine.processor is not None
+    form = {"slug": "cpu-s0", "name": "X", "extra": "{}", "inferred": "{}", "is_public": "on"}
+    client.post(f"/admin/results/processor/{machine.processor_id}/change/", form)
+    machine.processor.refresh_from_db()
+    assert (machine.processor.name, machine.processor.is_public) == ("X", False)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+from pathlib import Path
 from typing import Any
 
 import jsonschema
@@ -11,17 +12,21 @@ import pytest
 from django.core.management import call_command
 from django.test import Client
 from drf_spectacular.generators import SchemaGenerator
+from pytest_django import Settings
 
+from results.api.ordering import ANSWERS, ORDERS
 from results.models import Artefact, Comparison, List, ListEntry, Measurement, Source
 from tests.results.api_data import (
     ROOT,
     get,
     make_benchmark,
+    make_lab,
     make_run,
     make_summary,
     make_system,
     metric_of,
 )
+from tests.results.uploading import LSCPU, a_log, post, sent, with_token
 
 pytestmark = pytest.mark.django_db
 SLUGS = ("labs", "systems", "processors", "benchmarks", "comparisons", "lists")
@@ -63,9 +68,9 @@ def closed(node: Any) -> Any:
     return {"anyOf": [found, {"type": "null"}]} if node.get("nullable") is True else found
 
 
-def require(schema: Any, path: str, answer: Any, status: str = "200") -> None:
-    """Fail unless `answer` is what the schema says of a GET of `path`."""
-    described = schema["paths"][path]["get"]["responses"][status]
+def require(schema: Any, path: str, answer: Any, status: str = "200", method: str = "get") -> None:
+    """Fail unless `answer` is what the schema says of a GET (or other method) of `path`."""
+    described = schema["paths"][path][method]["responses"][status]
     body = described["content"]["application/json"]["schema"]
     document = closed({"components": schema["components"], **body})
     jsonschema.validate(answer, document)
@@ -148,3 +153,50 @@ def test_free_parameters_are_a_form_exploded_object(schema: Any) -> None:
     parameters = schema["paths"][f"{ROOT}compare/"]["get"]["parameters"]
     (free,) = [one for one in parameters if one["name"] == "param.*"]
     assert (free["style"], free["explode"], free["schema"]["type"]) == ("form", True, "object")
+
+
+UPLOAD = f"{ROOT}uploads/"
+
+
+def test_uploads_are_what_the_schema_says(schema: Any, settings: Settings, tmp_path: Path) -> None:
+    settings.ARTEFACT_ROOT = tmp_path / "artefacts"
+    client = with_token(make_lab("acme"), "publish")
+    lscpu = sent(LSCPU.name, LSCPU.read_bytes())
+    asked = post(client, "", {"file": [a_log(), lscpu]}, 201)
+    assert asked["questions"]
+    assert asked["machine"]["facts"]
+    require(schema, UPLOAD, asked, "201", "post")
+    answered = post(client, f"{asked['id']}/", {"system": "new", "set": "scope=system"})
+    assert answered["runs"]
+    require(schema, f"{UPLOAD}{{id}}/", answered, "200", "post")
+    require(schema, UPLOAD, post(client, "", {"file": a_log(), "dry_run": "1"}), "200", "post")
+    for name in ("publish", "withdraw"):
+        data = {"reason": "x"} if name == "withdraw" else {}
+        done = post(client, f"{asked['id']}/{name}/", data)
+        require(schema, f"{UPLOAD}{{id}}/{name}/", done, "200", "post")
+    require(schema, f"{UPLOAD}{{id}}/", get(client, f"uploads/{asked['id']}/"))
+    page = get(client, "uploads/")
+    assert page["results"]
+    require(schema, UPLOAD, page)
+
+
+def test_refused_uploads_are_what_the_schema_says(
+    schema: Any, settings: Settings, tmp_path: Path
+) -> None:
+    settings.ARTEFACT_ROOT = tmp_path / "artefacts"
+    client = with_token(make_lab("acme"))
+    require(schema, UPLOAD, post(client, "", {"file": sent("x", b"x")}, 400), "400", "post")
+    require(schema, UPLOAD, post(client, "", {"lab": "x"}, 400), "400", "post")
+    require(schema, UPLOAD, post(Client(), "", {}, 401), "401", "post")
+    data = {"file": a_log(), "publish": "1"}
+    require(schema, UPLOAD, post(client, "", data, 403), "403", "post")
+
+
+def test_the_schema_names_every_field_of_an_upload(schema: Any) -> None:
+    def fields(path: str) -> set[str]:
+        body = schema["paths"][path]["post"]["requestBody"]["content"]["multipart/form-data"]
+        name = body["schema"]["$ref"].rpartition("/")[2]
+        return set(schema["components"]["schemas"][name]["properties"])
+
+    assert fields(UPLOAD) == {*ORDERS, "file"}
+    assert fields(f"{UPLOAD}{{id}}/") == {*ANSWERS, "file"}

@@ -9,15 +9,27 @@ from hashlib import sha256
 from io import StringIO
 from pathlib import Path
 from typing import Any
+from zipfile import ZIP_DEFLATED, ZipFile
 
 import pytest
 from django.core.management import CommandError, call_command
 from pytest_django import Settings
 
+from results.api import documents
 from results.bundle.schema import schema_text
 from results.management.commands.load_reference import FOLDER
 from results.models import AuditEntry, Comparison, List, Loaded, Measurement, Run, Summary, System
-from tests.results.bundles import LAB, SYSTEM, as_bytes, bundle, measurement, run
+from tests.results.bundles import (
+    LAB,
+    NEW_CPU,
+    NEW_SYSTEM,
+    SYSTEM,
+    as_bytes,
+    bundle,
+    measurement,
+    run,
+)
+from tests.results.uploading import LSCPU, STREAM_LOG
 
 pytestmark = pytest.mark.django_db
 
@@ -71,24 +83,23 @@ def test_problems_are_printed_one_a_line(tmp_path: Path) -> None:
 
 def test_json_is_one_document_as_the_upload_answers(file: Path) -> None:
     document = json.loads(command("ingest", file, "--json", "--publish")[0])
-    assert document == {
-        "id": None,
-        "state": "published",
-        "systems": [SYSTEM],
-        "runs": [
-            {
-                "system": SYSTEM,
-                "benchmark": "stream",
-                "scope": "system",
-                "parameters": {"placement": "all", "threads": 64, "smt": "off"},
-                "measurements": [
-                    {"metric": "triad.bandwidth", "value": 100.0, "unit": "GB/s", "evidence": None}
-                ],
-            }
-        ],
-        "questions": [],
-        "problems": [],
-    }
+    assert set(document) == set(documents.NOT_STORED) | set(documents.UNREAD)
+    assert (document["id"], document["state"], document["lab"]) == (None, "published", LAB)
+    assert (document["systems"], document["questions"], document["problems"]) == ([SYSTEM], [], [])
+    (one,) = document["runs"]
+    assert (one["system"], one["benchmark"], one["scope"]) == (SYSTEM, "stream", "system")
+    assert one["parameters"] == {"placement": "all", "threads": 64, "smt": "off"}
+    assert (one["run"], one["known"]) == (Run.objects.latest("pk").pk, False)
+    assert one["measurements"] == [
+        {
+            "metric": "triad.bandwidth",
+            "value": 100.0,
+            "unit": "GB/s",
+            "printed": one["measurements"][0]["printed"],
+            "evidence": None,
+        }
+    ]
+    assert [(f["name"], f["kind"]) for f in document["files"]] == [("b.json", "Bundle (JSON)")]
     assert json.loads(command("ingest", file, "--json", "--dry-run")[0])["state"] == "parsed"
 
 
@@ -134,6 +145,98 @@ def test_files_beside_the_bundle_are_kept(file: Path, settings: Settings, tmp_pa
     assert (tmp_path / "kept" / digest[:2] / digest).read_bytes() == log
     (tmp_path / "s.log").write_bytes(b"other")
     assert "SHA-256" in command("ingest", file)[1]
+
+
+def test_a_log_and_a_description_of_the_machine_are_understood_together() -> None:
+    words = ("ingest", STREAM_LOG, LSCPU, "--lab", LAB, "--system", "new", "--set", "scope=system")
+    out, err, code = command(*words)
+    assert (code, "1 runs stored as drafts" in out) == (0, True), err
+    assert "Taken: all. Say --set placement=all|local" in err
+    stored = Run.objects.latest("pk")
+    triad = stored.measurements.get(metric__workload="triad")
+    assert (triad.value, triad.line_from, triad.artefact) == (
+        82.1506,
+        30,
+        stored.artefacts.get(name="gcc_2t.txt"),
+    )
+    assert (stored.system.sockets, stored.parameters["threads"]) == (1, 2)
+
+
+def test_open_questions_are_asked_in_words_and_nothing_is_stored() -> None:
+    before = Run.objects.count()
+    out, err, code = command("ingest", STREAM_LOG, LSCPU)
+    assert (out, code, Run.objects.count()) == ("", 1, before)
+    assert f"  --lab {LAB}  StorageReview" in err
+    assert "  --system new  A new system: " in err
+    document = json.loads(command("ingest", STREAM_LOG, "--json")[0])
+    assert [question["field"] for question in document["questions"]] == ["lab", "system"]
+    assert (document["state"], document["runs"][0]["run"]) == ("parsed", None)
+
+
+def test_an_archive_is_taken_apart(tmp_path: Path) -> None:
+    path = tmp_path / "all.zip"
+    with ZipFile(path, "w", ZIP_DEFLATED) as archive:
+        archive.writestr("logs/stream.log", STREAM_LOG.read_bytes())
+    words = ("--lab", LAB, "--system", SYSTEM, "--set", "scope=system", "--json")
+    document = json.loads(command("ingest", path, *words)[0])
+    assert [f["name"] for f in document["files"]] == ["all.zip", "stream.log"]
+    assert document["runs"][0]["file"] == "stream.log"
+
+
+def test_a_log_that_a_bundle_names_is_not_read_by_itself(tmp_path: Path) -> None:
+    data = STREAM_LOG.read_bytes()
+    (tmp_path / "s.log").write_bytes(data)
+    given = bundle(
+        run(measurement(evidence={"artefact": "s.log", "lines": [30, 30]})),
+        artefacts=[{"name": "s.log", "sha256": sha256(data).hexdigest(), "size": len(data)}],
+    )
+    (tmp_path / "b.json").write_bytes(as_bytes(given))
+    out = command("ingest", tmp_path / "b.json", tmp_path / "s.log")[0]
+    assert "1 runs stored as drafts" in out
+
+
+def test_bundles_with_logs_of_one_name_and_of_several_labs_are_taken_together(
+    tmp_path: Path,
+) -> None:
+    paths = []
+    for lab, data in (("lab-a", b"one\n"), ("lab-b", b"two\n")):
+        folder = tmp_path / lab
+        folder.mkdir()
+        (folder / "s.log").write_bytes(data)
+        given = bundle(
+            run(measurement(evidence={"artefact": "s.log", "lines": [1, 1]})),
+            lab=lab,
+            labs=[{"slug": lab, "name": lab}],
+            artefacts=[{"name": "s.log", "sha256": sha256(data).hexdigest(), "size": 4}],
+        )
+        (folder / "b.json").write_bytes(as_bytes(given))
+        paths.append(folder / "b.json")
+    out, err, code = command("ingest", *paths, "--json")
+    assert (code, err) == (0, "")
+    document = json.loads(out)
+    assert (document["lab"], document["run_count"]) == (None, 2)
+    labs = Run.objects.order_by("-pk").values_list("lab__slug", flat=True)[:2]
+    assert sorted(labs) == ["lab-a", "lab-b"]
+
+
+def test_a_later_bundle_may_refer_to_what_an_earlier_one_describes(tmp_path: Path) -> None:
+    first, second = tmp_path / "1.json", tmp_path / "2.json"
+    described = {"systems": [NEW_SYSTEM], "processors": [NEW_CPU]}
+    first.write_bytes(as_bytes(bundle(run(system="box"), **described)))
+    second.write_bytes(as_bytes(bundle(run(system="box", node="n2"))))
+    assert "2 runs stored as drafts" in command("ingest", first, second)[0]
+
+
+def test_a_setting_without_a_value_is_refused(file: Path) -> None:
+    for word in ("smt", "smt=", "=1", "scope=galaxy"):
+        out, err, code = command("ingest", file, "--set", word)
+        assert (out, code, err.startswith("--set: ")) == ("", 1, True)
+
+
+def test_a_lab_that_is_not_known_is_a_problem_of_the_file(tmp_path: Path) -> None:
+    words = ("--lab", "nobody", "--system", SYSTEM, "--set", "scope=system")
+    _, err, code = command("ingest", STREAM_LOG, *words)
+    assert (code, "unknown lab 'nobody'" in err) == (1, True)
 
 
 def test_export_prints_what_ingest_takes(file: Path, tmp_path: Path) -> None:

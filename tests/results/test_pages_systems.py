@@ -127,7 +127,8 @@ def test_a_withdrawn_figure_is_gone_from_the_page(client: Client) -> None:
 
 
 def test_unpublished_runs_are_listed_for_their_lab_only(client: Client) -> None:
-    store(system("a"), run("a", "triad.bandwidth", 77.7), state="draft")
+    store(system("a"))
+    store(run("a", "triad.bandwidth", 77.7), state="draft")
     assert "Runs" not in read(client, "/systems/a/")
     text = read(member(), "/systems/a/")
     assert "draft" in text

@@ -33,7 +33,7 @@ def trace(pk: int) -> list[tuple[str, str, str]]:
 
 @pytest.fixture
 def ada(django_user_model: Any) -> Any:
-    return django_user_model.objects.create_user("ada")
+    return django_user_model.objects.create_user("ada", is_staff=True)
 
 
 def test_publishing_dates_a_run_enters_its_cell_and_leaves_a_trace(ada: Any) -> None:

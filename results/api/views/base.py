@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from rest_framework.negotiation import BaseContentNegotiation
-from rest_framework.parsers import BaseParser
+from django.utils.cache import patch_vary_headers
+from rest_framework.negotiation import BaseContentNegotiation, DefaultContentNegotiation
+from rest_framework.parsers import BaseParser, FormParser, JSONParser, MultiPartParser
 from rest_framework.permissions import AllowAny
 from rest_framework.renderers import BaseRenderer
 from rest_framework.request import Request
+from rest_framework.response import Response
 from rest_framework.views import APIView
 from rest_framework.viewsets import ReadOnlyModelViewSet
 
@@ -30,6 +32,17 @@ class Unasked(BaseContentNegotiation):
         return first, first.media_type or ""
 
 
+class Posted(Unasked):
+    """Takes forms and JSON, told apart by what the client says it sends."""
+
+    parsers = (JSONParser, MultiPartParser, FormParser)
+
+    def select_parser(  # type: ignore[override]
+        self, request: Request, parsers: Iterable[BaseParser]
+    ) -> BaseParser | None:
+        return DefaultContentNegotiation().select_parser(request, parsers)
+
+
 class Reads(APIView):
     """GET, HEAD and OPTIONS; anything else is 405 before it is asked who is asking."""
 
@@ -42,6 +55,15 @@ class Reads(APIView):
         if (request.method or "").lower() not in self.http_method_names:
             self.http_method_not_allowed(request)
         super().initial(request, *args, **kwargs)
+
+    def finalize_response(
+        self, request: Request, response: Response, *args: Any, **kwargs: Any
+    ) -> Response:
+        """Caches are told that another asker may get another answer."""
+        answer = super().finalize_response(request, response, *args, **kwargs)
+        if self.get_authenticators():
+            patch_vary_headers(answer, ["Authorization", "Cookie"])
+        return answer
 
 
 class ReadOnly(Reads, ReadOnlyModelViewSet[Any]):
