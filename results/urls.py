@@ -1,8 +1,18 @@
 """Addresses of the pages and the API."""
 
-from django.urls import include, path
+from django.urls import include, path, register_converter
+from django.urls.converters import StringConverter
 
 from results.views import benchmarks, compare, home, runs, systems, upload_acts, uploads
+
+
+class DigestConverter(StringConverter):
+    """A SHA-256: 64 small hexadecimal digits."""
+
+    regex = "[0-9a-f]{64}"
+
+
+register_converter(DigestConverter, "digest")
 
 urlpatterns = [
     path("", home.home, name="home"),
@@ -14,11 +24,11 @@ urlpatterns = [
     path("benchmarks/<slug:slug>/", benchmarks.detail, name="benchmark"),
     path("runs/<int:pk>/", runs.detail, name="run"),
     path("runs/<int:pk>/bundle.json", runs.bundle, name="run-bundle"),
-    path("runs/<int:pk>/artefacts/<str:sha256>/", runs.artefact, name="artefact"),
+    path("runs/<int:pk>/artefacts/<digest:sha256>/", runs.artefact, name="artefact"),
     path("upload/", uploads.upload_form, name="upload-form"),
     path("uploads/", uploads.uploads, name="uploads"),
     path("uploads/<int:pk>/", uploads.upload, name="upload"),
-    path("uploads/<int:pk>/files/<str:sha256>/", uploads.upload_file, name="upload-file"),
+    path("uploads/<int:pk>/files/<digest:sha256>/", uploads.upload_file, name="upload-file"),
     path("uploads/<int:pk>/answer/", upload_acts.give_answer, name="upload-answer"),
     path("uploads/<int:pk>/replace/", upload_acts.replace, name="upload-replace"),
     path("uploads/<int:pk>/again/", upload_acts.again, name="upload-again"),

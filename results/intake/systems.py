@@ -10,7 +10,14 @@ from django.db.models import Q, QuerySet
 from django.utils.text import slugify
 from django.utils.translation import gettext as _
 
-from results.intake.machine import Contradiction, Machine, Told, plain_name, same_memory
+from results.intake.machine import (
+    Contradiction,
+    Machine,
+    Told,
+    display_name,
+    plain_name,
+    same_memory,
+)
 from results.models import Processor, System
 
 MOST_OPTIONS = 8
@@ -171,13 +178,15 @@ def _processor(machine: Machine, seen: QuerySet[System]) -> tuple[str, Part | No
     for stored in known:
         if _is_called(stored, plain_name(name)) and cores in (None, stored.cores):
             return stored.slug, None
+    short = display_name(name)
     if machine.get("virtual"):
         # A virtual machine is given some cores of a processor: it is not that processor.
-        name = f"{name} ({machine.get('threads') or cores} vCPUs)"
+        given = f" ({machine.get('threads') or cores} vCPUs)"
+        name, short = name + given, short[:45] + given
     part = {
         "slug": _free_processor_slug(slugify(name)[:70], known),
         "name": name[:120],
-        "short_name": display_name(name)[:60],
+        "short_name": short[:60],
         "vendor": machine.get("vendor"),
         "isa": machine.get("isa"),
         "cores": cores,

@@ -10,11 +10,9 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any
 
-from django.contrib.auth.models import AnonymousUser
 from django.db import OperationalError, transaction
 from django.db.models import F, Q
 from django.utils import timezone
-from django.utils.translation import gettext as _
 
 from results import actors, artefacts, ingest
 from results.bundle import BundleError, Problem
@@ -28,14 +26,15 @@ from results.ingest import Prepared
 from results.ingest.corrections import make_way
 from results.ingest.store import known_runs
 from results.intake.given import Given
+from results.intake.named import leave_out
 from results.intake.questions import NEW
 from results.intake.report import Listed, Report, report_of
 from results.intake.standing import publish_upload, trust_of
 from results.intake.understand import understand
 from results.intake.understood import Around, Understood
 from results.intake.uploads import drop_drafts, note
-from results.models import Artefact, Run, Upload
-from results.queries import visible_runs, visible_systems
+from results.models import Run, Upload
+from results.queries import visible_systems
 from results.services import ServiceError
 
 State = Upload.State
@@ -147,10 +146,8 @@ def read(
     by_name = {**(beside or {}), **{file.name: file.data for file in understood.files}}
     for document in understood.documents:
         _add_parts(document, understood)
-        strangers = [] if operator else _files_of_others(document, by_name, about)
-        if strangers:
-            outcome.problems += strangers
-            continue
+        if not operator:
+            understood.remarks += leave_out(document, by_name, about)
         own = {a.name: by_name[a.name] for a in document.bundle.artefacts if a.name in by_name}
         try:
             prepared = ingest.prepare(
@@ -182,30 +179,6 @@ def _add_parts(document: Any, understood: Understood) -> None:
         changes["systems"] = [*bundle.systems, stand_in]
     if changes:
         document.bundle = bundle.model_copy(update=changes)
-
-
-def _files_of_others(document: Any, here: Any, about: Around) -> list[Problem]:
-    """Files that a bundle names, that lie here and that the lab has never seen."""
-    named = {a.sha256: a.name for a in document.bundle.artefacts if a.name not in here}
-    if not named:
-        return []
-    stored = Artefact.objects.filter(sha256__in=named, stored=True)
-    public = Q(runs__in=visible_runs(AnonymousUser()))
-    own = Q(runs__lab=about.lab) | Q(upload_files__upload__lab=about.lab)
-    seen = stored.filter(public | own if about.lab else public).values("pk")
-    found, expected = _("a file that did not come with it"), _("one of the upload's files")
-    return [
-        Problem(
-            _("artefact %(name)s: found %(found)s, expected %(expected)s")
-            % {"name": named[row.sha256], "found": found, "expected": expected},
-            document.name,
-            None,
-            "artefacts",
-            named[row.sha256],
-            expected,
-        )
-        for row in stored.exclude(pk__in=seen)
-    ]
 
 
 def look(outcome: Outcome) -> Report:

@@ -295,7 +295,7 @@ def uploads(request: HttpRequest) -> HttpResponse:
     """The uploads of one's labs, newest first; all for the staff."""
     if not request.user.is_authenticated:
         return redirect_to_login(request.get_full_path())
-    state, lab = request.GET.get("state", ""), request.GET.get("lab", "")[:60]
+    state, lab = request.GET.get("state", ""), request.GET.get("lab", "")[:60].replace("\0", "")
     found = queries.listed(queries.visible_uploads(request.user)).order_by("-pk")
     if state in queries.STANDINGS:
         found = found.filter(queries.STANDINGS[state])

@@ -84,6 +84,7 @@ class World:
     uploads: dict[str, Upload] = field(default_factory=dict)
     runs: dict[str, Run] = field(default_factory=dict)
     keys: dict[str, str] = field(default_factory=dict)
+    before: Any = None  # what was stored when it was made
 
     @classmethod
     def made(cls) -> World:

@@ -13,7 +13,7 @@ import pytest
 from results.formats.base import Draft, Fact
 from results.intake.machine import agrees, merge, plain_name, same_memory
 from results.intake.scopes import scope_of
-from results.models import Processor, Run, System
+from results.models import Lab, Processor, Run, System
 from tests.results.bundles import FILE, LOG, measurement, run
 from tests.results.sent import (
     EPYC,
@@ -311,16 +311,35 @@ def test_a_bundle_brings_no_new_labs_lists_or_comparisons() -> None:
     assert upload.state == "rejected"
 
 
-def test_a_file_that_only_its_digest_names_must_be_the_labs_own_or_public() -> None:
+def named_by_digest(data: bytes, lab: Lab) -> bytes:
+    """A bundle that names a file it does not bring."""
+    named = {"name": "x.log", "sha256": sha256(data).hexdigest(), "size": len(data)}
+    evidence = {"artefact": "x.log", "lines": [1, 1]}
+    return bundle_of(lab, run(measurement(evidence=evidence)), artefacts=[named])
+
+
+@pytest.mark.parametrize("is_kept", [True, False])
+def test_a_digest_opens_no_file_of_another_lab_and_does_not_tell_of_it(is_kept: bool) -> None:
     lab, other = lab_of("acme"), lab_of("other")
     secret = b"a log that nobody else has\n"
+    if is_kept:
+        sent({"secret.log": secret}, lab=other, actor=publisher(other, "otto"))
+    upload = sent({"runs.json": named_by_digest(secret, lab)}, lab=lab)
     sent({"secret.log": secret}, lab=other, actor=publisher(other, "otto"))
-    named = {"name": "x.log", "sha256": sha256(secret).hexdigest(), "size": len(secret)}
-    evidence = {"artefact": "x.log", "lines": [1, 1]}
-    text = bundle_of(lab, run(measurement(evidence=evidence)), artefacts=[named])
-    upload = sent({"runs.json": text}, lab=lab)
-    assert upload.state == "rejected"
-    assert "did not come with it" in problems_of(upload)[0]
+    assert upload.state == "parsed"
+    [remark] = upload.report["remarks"]
+    assert remark["text"].startswith("x.log is named as evidence")
+    assert [artefact.name for artefact in upload.runs.get().artefacts.all()] == ["runs.json"]
+
+
+def test_a_file_of_the_labs_own_may_be_named_by_its_digest() -> None:
+    lab = lab_of()
+    log = b"a log of our own\n"
+    sent({"ours.log": log}, lab=lab)
+    upload = sent({"runs.json": named_by_digest(log, lab)}, lab=lab)
+    [reading] = upload.runs.get().measurements.select_related("artefact")
+    assert reading.artefact is not None
+    assert reading.artefact.sha256 == sha256(log).hexdigest()
 
 
 def test_an_archive_is_read_file_by_file() -> None:

@@ -135,7 +135,8 @@ def test_a_published_upload_leads_to_its_runs_and_the_comparison() -> None:
     upload = published()
     page = source_of(signed_in(member(lab_of())), page_of(upload))
     assert "1 run published" in page
-    assert f'href="/compare/?system={VERA}"' in page
+    assert f'href="/compare/?system={VERA}&amp;system={EPYC}&amp;' in page
+    assert "&amp;benchmark=stream" in page
     assert f'href="{upload.runs.get().get_absolute_url()}"' in page
     assert f'href="/upload/?corrects={upload.pk}"' in page
     assert f"{page_of(upload)}replace/" not in page
