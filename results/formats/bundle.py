@@ -10,14 +10,14 @@ from results.formats.base import Draft, File
 NAME = "Bundle (JSON)"
 
 
-KEYS = "bundle|lab|labs|sources|processors|systems|lists|runs|comparisons|artefacts"
+FIRST = r'\{\s*"(bundle|lab|labs|sources|processors|systems|lists|runs|comparisons|artefacts)"\s*:'
+NEAR_TOP = r'\{[^{}\[\]]{0,2000}"bundle"\s*:'
 
 
 def detect(file: File) -> bool:
     """An object whose first key is one of a bundle's, or that says 'bundle' near its top."""
-    return re.match(rf'\s*\{{\s*"({KEYS})"\s*:', file.head) is not None or (
-        re.match(r'\s*\{[^{}\[\]]{0,2000}"bundle"\s*:', file.head) is not None
-    )
+    head = file.head.lstrip()
+    return re.match(FIRST, head) is not None or re.match(NEAR_TOP, head) is not None
 
 
 def parse(file: File) -> Draft:

@@ -210,8 +210,8 @@ def _finish(upload: Upload, claim: str, outcome: Outcome) -> None:
             state=report["state"], report=report, claim="", parsed_at=timezone.now()
         )
         note(upload, None, "read", after={"state": report["state"]})
-    if report["state"] == State.PARSED and not is_open and Given.of(upload.given).publish:
-        _publish_as_wished(upload)
+        if report["state"] == State.PARSED and not is_open and Given.of(upload.given).publish:
+            _publish_as_wished(upload)
 
 
 def _store(upload: Upload, outcome: Outcome) -> Report:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from django.utils.translation import gettext as _
@@ -136,6 +136,8 @@ def preview_of(upload: Upload, user: Actor) -> Preview:
     beside = set_beside(
         [item.given for item in items], found, systems, corrects=upload.corrects_id is not None
     )
+    if upload.state == Upload.State.WITHDRAWN:  # nothing is left to check before it is public
+        beside = [replace(one, flags=()) for one in beside]
     maker = _Maker.of(upload, user, items[:SHOWN], beside[:SHOWN], systems)
     return Preview(
         systems=maker.systems_shown(),

@@ -382,10 +382,22 @@ class Disputed:
     told: Sequence[Mapping[str, Any]]
 
 
+# Facts whose name in the report is no word for a reader.
+FACTS: Mapping[str, Any] = {
+    "cores_per_socket": gettext_lazy("cores of a socket"),
+    "threads_per_core": gettext_lazy("threads of a core"),
+    "memory_gb": gettext_lazy("memory in modules, GB"),
+    "memory_total_gb": gettext_lazy("memory that the system sees, GB"),
+    "memory_mts": gettext_lazy("memory speed, MT/s"),
+}
+
+
 def disputed_of(report: Mapping[str, Any]) -> list[Disputed]:
     """The contradictions of a report."""
     rows = report.get("machine", {}).get("contradictions", ())
-    return [Disputed(row["field"].replace("_", " "), row["told"]) for row in rows]
+    names = {name: str(words) for name, words in FACTS.items()}
+    told = [(names.get(row["field"], row["field"].replace("_", " ")), row["told"]) for row in rows]
+    return [Disputed(name, sides) for name, sides in told]
 
 
 def machine_words(report: Mapping[str, Any]) -> str:
@@ -393,12 +405,13 @@ def machine_words(report: Mapping[str, Any]) -> str:
     facts = report.get("machine", {}).get("facts", {})
     told = {name: fact["value"] for name, fact in facts.items() if fact["value"]}
     words = [" ".join(str(told[name]) for name in ("maker", "product") if name in told)]
+    sockets, cores = told.get("sockets", 1), told.get("cores_per_socket")
     if "processor" in told:
-        count = f"{told['sockets']} × " if "sockets" in told else ""
-        words.append(f"{count}{told['processor']}")
-    if "cores_per_socket" in told:
-        count = told["cores_per_socket"]
-        words.append(ngettext("%(n)d core each", "%(n)d cores each", count) % {"n": count})
+        words.append(f"{sockets} × {told['processor']}" if sockets > 1 else told["processor"])
+    if cores and sockets > 1:
+        words.append(ngettext("%(n)d core each", "%(n)d cores each", cores) % {"n": cores})
+    elif cores:
+        words.append(ngettext("%(n)d core", "%(n)d cores", cores) % {"n": cores})
     if memory := told.get("memory_gb") or told.get("memory_total_gb"):
         words.append(_("%(size)s GB of memory") % {"size": f"{memory:,.0f}"})
     return ", ".join(word for word in words if word)

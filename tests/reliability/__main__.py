@@ -6,6 +6,7 @@ Ends with 1 where a figure is not as it must be.
 from __future__ import annotations
 
 import argparse
+import signal
 import sys
 import tempfile
 import time
@@ -94,6 +95,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("plan", choices=PLANS, help="full: as promised; small: as in the tests")
     parser.add_argument("--only", action="append", choices=TITLES, help="this figure alone")
     options = parser.parse_args(argv)
+    # However it is ended, the hub ends with it.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     return 0 if run(PLANS[options.plan], options.only or list(TITLES)) else 1
 
 

@@ -9,7 +9,6 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from django.conf import settings
 from django.core.cache import caches
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
@@ -97,20 +96,16 @@ PUBLIC = (
     f"/api/v1/compare.csv?system={VERA}&system={EPYC}",
     "/api/v1/compare.csv?system=nova-x1",
 )
-KEPT: Any = caches
 TOLD = ("ETag", "Last-Modified", "Content-Length", "Location", "Link", "Vary")
 
 
 @pytest.fixture(autouse=True)
-def kept_pages(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def kept_pages(settings: Any) -> Iterator[None]:
     """Pages are kept between readers, as they are outside tests."""
     backend = "django.core.cache.backends.locmem.LocMemCache"
-    monkeypatch.setitem(settings.CACHES, "pages", {"BACKEND": backend, "LOCATION": "leaks"})
-    monkeypatch.delattr(KEPT._connections, "pages", raising=False)
+    settings.CACHES = {**settings.CACHES, "pages": {"BACKEND": backend, "LOCATION": "leaks"}}
     yield
     caches["pages"].clear()
-    monkeypatch.undo()
-    monkeypatch.delattr(KEPT._connections, "pages", raising=False)
 
 
 def answered(client: Client, address: str) -> tuple[Any, ...]:

@@ -252,6 +252,31 @@ def test_files_are_replaced_and_answers_stay() -> None:
     assert (made.system.slug, made.parameters["placement"]) == (VERA, "local")
 
 
+def test_a_form_that_answers_nothing_is_told_at_its_question() -> None:
+    upload = asked()
+    answer = post(client_of("publisher"), upload, "answer", {"system": "", "set.placement": ""})
+    assert answer.status_code == 400
+    assert "This needs an answer" in answer.content.decode()
+
+
+def test_words_that_name_no_system_are_told_where_they_were_typed() -> None:
+    upload = asked()
+    answer = post(client_of("publisher"), upload, "answer", {"system_other": "my big box"})
+    assert answer.status_code == 400
+    assert "No system here is called my big box." in answer.content.decode()
+
+
+def test_a_system_that_was_named_is_taken_back() -> None:
+    upload = sent({"stream.log": stream_log()}, actor=publisher(lab_of()), system="no-such-one")
+    pia = client_of("publisher")
+    page = read(pia, f"/uploads/{upload.pk}/")
+    assert "Change what was said beside them" in page
+    post(pia, upload, "answer", {"system": "", "set": ""})
+    upload.refresh_from_db()
+    assert (upload.state, upload.given["system"]) == (Upload.State.PARSED, "")
+    assert [one["field"] for one in upload.report["questions"]] == ["system"]
+
+
 def test_what_was_published_keeps_its_files() -> None:
     upload = published()
     pia = client_of("publisher")

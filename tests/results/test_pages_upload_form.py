@@ -7,6 +7,7 @@ from django.contrib.auth.models import User
 from django.test import Client
 
 from results import formats
+from results.intake import standing
 from results.models import Upload
 from results.pages.formatnames import format_names
 from tests.results.bundles import measurement, run
@@ -162,6 +163,15 @@ def test_a_correction_needs_a_reason() -> None:
     assert answer.status_code == 400
     assert "Say why: readers of the old runs will see it." in answer.content.decode()
     assert Upload.objects.count() == 1
+
+
+def test_a_correction_starts_from_the_system_and_node_of_before() -> None:
+    lab = lab_of()
+    former = sent({"r.json": bundle_of(lab, run(node="n7"))})
+    standing.publish_upload(upload=former, actor=publisher(lab))
+    page = source_of(signed_in(member(lab)), f"/upload/?corrects={former.pk}")
+    assert f'value="{VERA}" autocomplete="off"' in page
+    assert 'name="node" maxlength="100" value="n7"' in page
 
 
 def test_a_published_correction_strikes_the_old_run_through_with_the_reason() -> None:

@@ -9,9 +9,11 @@ from results.intake import previews, standing, work
 from results.intake.given import Given
 from results.intake.uploads import Correction, submit
 from results.models import Run, Upload
+from results.pages.uploads import machine_words
 from tests.results.bundles import measurement, run
 from tests.results.pages import read, source_of
 from tests.results.sent import (
+    EPYC,
     VERA,
     bundle_of,
     kept,
@@ -323,8 +325,38 @@ def test_the_runs_page_leads_its_lab_to_the_upload_and_tells_its_history(client:
     assert f'href="{page_of(upload)}"' in page
     assert f'href="/upload/?corrects={upload.pk}"' in page
     assert f'href="{page_of(upload)}#withdraw"' in page
-    assert '<td class="soft">upload</td>' in page
+    assert f'<td class="soft">upload (upload {upload.pk})</td>' in page
     assert page_of(upload) not in source_of(client, address)
+
+
+def test_a_corrected_run_has_no_dead_link_to_lines_that_are_not_shown(client: Client) -> None:
+    former = published()
+    run_page = former.runs.get().get_absolute_url()
+    assert ">line 1<" in source_of(client, run_page) or "lines" in source_of(client, run_page)
+    standing.withdraw_upload(upload=former, actor=publisher(lab_of()), reason="wrong host")
+    page = source_of(client, run_page)
+    assert "not shown" in page
+    assert 'href="#a' not in page
+
+
+def test_the_machine_that_the_files_describe_is_told_in_words() -> None:
+    facts = {"processor": "AMD EPYC 9965", "sockets": 2, "cores_per_socket": 192, "memory_gb": 1536}
+    told = {name: {"value": value} for name, value in facts.items()}
+    words = machine_words({"machine": {"facts": told}})
+    assert words == "2 × AMD EPYC 9965, 192 cores each, 1,536 GB of memory"
+    one = {"processor": {"value": "N1"}, "cores_per_socket": {"value": 1}}
+    assert machine_words({"machine": {"facts": one}}) == "N1, 1 core"
+    assert machine_words({}) == ""
+
+
+def test_a_withdrawn_upload_has_nothing_left_to_check() -> None:
+    former = published()
+    other = sent({"other.json": bundle_of(lab_of(), run(measurement(100.0), node="n2"))})
+    standing.publish_upload(upload=other, actor=publisher(lab_of()))
+    standing.withdraw_upload(upload=former, actor=publisher(lab_of()), reason="wrong host")
+    text = read(signed_in(member(lab_of())), page_of(former))
+    assert "What was understood" in text
+    assert "Check:" not in text
 
 
 def test_the_frame_leads_to_the_uploads(client: Client) -> None:
