@@ -1,5 +1,6 @@
-"""What every answer carries: the content security policy, and the language of the address."""
+"""What holds for every request: the security policy, the address's language, few at once."""
 
+import threading
 from collections.abc import Callable
 
 from django.conf import settings
@@ -31,6 +32,23 @@ def security_headers(get_response: Handler) -> Handler:
         response.headers.setdefault("Content-Security-Policy", ANYBODY if embedded else NOBODY)
         response.headers.setdefault("Permissions-Policy", NO_FEATURES)
         return response
+
+    return middleware
+
+
+def few_at_once(get_response: Handler) -> Handler:
+    """Make few pages at a time in a process, however many threads it has for slow uploads.
+
+    Python runs one thread at a time: more at once would be no faster, and each needs memory
+    that its process then keeps. Whoever sends something waits for nobody here.
+    """
+    places = threading.BoundedSemaphore(settings.PAGES_AT_ONCE)
+
+    def middleware(request: HttpRequest) -> HttpResponse:
+        if request.method not in {"GET", "HEAD"}:
+            return get_response(request)
+        with places:
+            return get_response(request)
 
     return middleware
 

@@ -46,6 +46,7 @@ MIDDLEWARE = [
     "benchhub.middleware.security_headers",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
+    "benchhub.middleware.few_at_once",
     "django.middleware.gzip.GZipMiddleware",
     "django.middleware.http.ConditionalGetMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
@@ -101,6 +102,8 @@ SILENCED_SYSTEM_CHECKS = ["security.W005", "security.W021"]
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if HTTPS else None
 X_FRAME_OPTIONS = "DENY"
 DATA_UPLOAD_MAX_NUMBER_FILES = 20
+# Pages that a web process makes at once; more would wait for each other all the same.
+PAGES_AT_ONCE = env.env_int("WEB_PAGES", 3, minimum=1, maximum=256)
 # Uploads that a web process reads at once: slow ones must leave threads to the pages.
 UPLOADS_AT_ONCE = max(1, env.web_threads() * 3 // 4)
 AUTH_PASSWORD_VALIDATORS = [

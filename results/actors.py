@@ -54,7 +54,7 @@ def account(actor: Actor | None) -> Any:
 
 def name_of(actor: Actor | None) -> str:
     """The name to write beside a change; it outlives the account or token."""
-    return str("system" if actor is None else actor)[:LONGEST_NAME]
+    return str("the hub" if actor is None else actor)[:LONGEST_NAME]
 
 
 def is_staff(actor: Actor | None) -> bool:

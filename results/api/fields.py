@@ -21,6 +21,7 @@ CSRF = "csrfmiddlewaretoken"
 TRUE, FALSE = ("1", "true", "yes", "on"), ("", "0", "false", "no", "off")
 LONGEST_PROSE = 1_000
 SETTINGS = "set"
+FILE = "file"
 Sent = Mapping[str, Sequence[str]]
 
 
@@ -34,7 +35,9 @@ class Fields:
         self.errors: dict[str, list[str]] = {}
         self._sent = _sent(request)
         for name, values in self._sent.items():
-            if name not in known:
+            if name == FILE:
+                self.refuse(name, _("no file came under this name; curl sends one by file=@NAME"))
+            elif name not in known:
                 self.refuse(name[:60], _("is not known here; %s") % hint(name, known))
             elif len(values) > 1 and name != SETTINGS:
                 self.refuse(name, _("is given more than once"))

@@ -61,7 +61,7 @@ def read_order(request: Request, files: Sequence[Received]) -> Order:
     publish_at, dry_run = fields.moment("publish_at"), fields.flag("dry_run")
     slug, number, reason = fields.word("lab"), fields.word("corrects"), fields.prose("reason")
     fields.check()
-    correction = _correction(request.user, number, reason)
+    correction = _correction(request.user, number, reason, files)
     lab = _lab(request.user, slug, correction)
     if given.publish or publish_at:
         require_right_to_publish(request.user, lab)
@@ -98,7 +98,10 @@ def _wish(given: Given, publish_at: datetime | None) -> Given:
     return Given(given.system, given.benchmark, given.settings) if publish_at else given
 
 
-def _correction(actor: Any, number: str, reason: str) -> Correction | None:
+def _correction(
+    actor: Any, number: str, reason: str, files: Sequence[Received]
+) -> Correction | None:
+    """What is corrected, and why. The same correction again is known, whatever came of it."""
     if not number:
         if reason:
             raise ValidationError({"reason": [_("is of a correction: give corrects too")]})
@@ -108,7 +111,9 @@ def _correction(actor: Any, number: str, reason: str) -> Correction | None:
     if upload is None:
         text = _("there is no upload %s that you may correct") % number[:20]
         raise ValidationError({"corrects": [text]})
-    if upload.state != Upload.State.PUBLISHED:
+    identity = identity_of(upload.lab, (f.sha256 for f in files), actor=actor, corrects=upload)
+    is_known = Upload.objects.filter(identity=identity).exists()
+    if upload.state != Upload.State.PUBLISHED and not is_known:
         words = {"number": upload.pk, "state": upload.get_state_display()}
         text = _("Upload %(number)d is %(state)s; only what is published is corrected.")
         raise Conflict(text % words)
@@ -169,6 +174,7 @@ def take(order: Order, files: Sequence[Received]) -> tuple[Upload, bool]:
         files=kept,
         given=order.given,
         correction=order.correction,
+        clear=order.clear,
     )
 
 

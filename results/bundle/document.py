@@ -78,13 +78,16 @@ PATTERNS = {
 }
 
 
+# What may be given of runs beside their parameters and setup.
+OF_RUNS = ("benchmark", "node", "scope")
+
 # Stands for a lab or system that is still to be asked for.
 OPEN = "?"
 
 
 @dataclass(frozen=True)
 class Defaults:
-    """What is given beside a file: `settings` are parameters, `setup.*` and `node`.
+    """What is given beside a file: `settings` are parameters, `setup.*` and what is in OF_RUNS.
 
     With `leave_open`, a lab or system that neither the file nor this names is OPEN instead
     of a problem.
@@ -288,7 +291,7 @@ def apply_defaults(raw: Any, defaults: Defaults) -> list[Finding]:
 def _apply_setting(
     run: dict[str, Any], name: str, value: str, path: Path, found: list[Finding]
 ) -> None:
-    if name == "node":
+    if name in OF_RUNS:
         _set(run, name, value, path, found)
         return
     part, key = ("setup", name[6:]) if name.startswith("setup.") else ("parameters", name)

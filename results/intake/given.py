@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Self
 
 from django.utils.translation import gettext as _
@@ -30,13 +30,15 @@ class Given:
     """Answers that came with the files or later, by name.
 
     `system` is a slug, or `new` for one that the files describe; `settings` are parameters,
-    `setup.*`, `node` and `scope`. `publish`: as soon as nothing is open any more.
+    `setup.*`, `node` and `scope`. `publish`: as soon as nothing is open any more; `wisher` is
+    who asked for that, as `results.intake.uploads.sender` names them.
     """
 
     system: str = ""
     benchmark: str = ""
     settings: Mapping[str, str] = field(default_factory=dict)
     publish: bool = False
+    wisher: str = ""
 
     @property
     def scope(self) -> str:
@@ -61,12 +63,27 @@ class Given:
         """This, with the answers of `other` over it; `clear` names what goes."""
         gone = set(clear)
         settings = {k: v for k, v in self.settings.items() if k not in gone}
+        kept = self.unwished() if "publish" in gone else self
         return Given(
             other.system or ("" if "system" in gone else self.system),
-            other.benchmark or self.benchmark,
+            other.benchmark or ("" if "benchmark" in gone else self.benchmark),
             {**settings, **other.settings},
-            self.publish or other.publish,
+            kept.publish or other.publish,
+            other.wisher or kept.wisher,
         )
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """All that `answered` can clear."""
+        return ("system", "benchmark", "publish", *self.settings)
+
+    def wished_by(self, wisher: str) -> Given:
+        """This, with who asks for what is to be published."""
+        return replace(self, wisher=wisher) if self.publish else self
+
+    def unwished(self) -> Given:
+        """This, to be kept as a draft."""
+        return replace(self, publish=False, wisher="")
 
 
 def settings_of(words: Iterable[str]) -> dict[str, str]:

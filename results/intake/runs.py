@@ -79,8 +79,18 @@ class Runs:
             self.found.system = found.certain
             self.found.differing = smaller_contradictions(self.found.machine, found.certain)
             return found.certain.slug
-        self._open_system = ask.which_system(found)
+        self._open_system = ask.which_system(found, self._disagreement())
         return OPEN
+
+    def _disagreement(self) -> str:
+        """That the files describe two machines, where they do; else empty."""
+        fields = {one.field: one.told for one in self.found.machine.contradictions}
+        told = fields.get("processor") or fields.get("sockets")
+        if told is None:
+            return ""
+        words = {"first": told[0].file, "second": told[1].file}
+        text = _("%(first)s and %(second)s describe different machines. Which one was measured?")
+        return text % words
 
     def _as_new(self, found: Match) -> str:
         """A slug that no system has names the described machine; without one it is a mistake."""
@@ -159,7 +169,7 @@ class Runs:
         given = Defaults(
             "" if self.lab == OPEN else self.lab,
             system if self.given.system else "",
-            self.given.inner,
+            {**self.given.settings, "benchmark": self.given.benchmark},
             leave_open=True,
         )
         document = draft.reads(given)

@@ -8,7 +8,7 @@ from typing import Any
 
 from django.db.models import Q, QuerySet
 from django.utils.text import slugify
-from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
 from results.intake.machine import (
     Contradiction,
@@ -228,7 +228,8 @@ def described(system: System) -> str:
     """A system in a list to choose from: 'EPYC 9965 · PowerEdge R7725, 2 sockets, 1,536 GB'."""
     parts = [str(system)]
     if system.sockets:
-        parts.append(_("%(count)d sockets") % {"count": system.sockets})
+        words = ngettext("%(count)d socket", "%(count)d sockets", system.sockets)
+        parts.append(words % {"count": system.sockets})
     if system.memory_gb:
         parts.append(f"{system.memory_gb:,g} GB")
     return ", ".join(parts)

@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 
 from results import formats
 from results.bundle import BundleError, Defaults, Problem
-from results.formats.base import Draft, File
+from results.formats.base import Draft, File, Remark
 from results.intake import questions as ask
 from results.intake.archives import expand
 from results.intake.given import Given
@@ -28,7 +28,8 @@ def understand(files: Sequence[File], given: Given, around: Around) -> Understoo
     except BundleError as error:
         found.problems += error.problems
         return found
-    found.files, found.remarks = list(expanded.files), list(expanded.remarks)
+    found.remarks = list(expanded.remarks)
+    found.files = _without_doubles(expanded.files, found)
     drafts = _parse_all(found)
     if found.problems:
         return found
@@ -41,6 +42,17 @@ def understand(files: Sequence[File], given: Given, around: Around) -> Understoo
     if not found.problems and not found.documents:
         found.problems.append(_no_run(found.files))
     return found
+
+
+def _without_doubles(files: Sequence[File], found: Understood) -> list[File]:
+    """Each content once: what was measured once is no two runs because it was sent twice."""
+    first: dict[bytes, File] = {}
+    for file in files:
+        same = first.setdefault(file.data, file)
+        if same is not file:
+            text = _("the same file as %(name)s: read once") % {"name": same.name}
+            found.remarks.append(Remark(text, file=file.name))
+    return list(first.values())
 
 
 def _parse_all(found: Understood) -> list[tuple[File, Draft]]:

@@ -44,12 +44,13 @@ def identity_of(
     lab: Lab | None, digests: Iterable[str], *, actor: Any, corrects: Upload | None = None
 ) -> str:
     """What makes files this upload and no other. Without a lab yet, whose account sends them."""
-    owner = lab.slug if lab else f"?{_sender(actor)}"
+    owner = lab.slug if lab else f"?{sender(actor)}"
     parts = [owner, sorted(digests), corrects.pk if corrects else 0]
     return sha256(canonical(parts).encode()).hexdigest()
 
 
-def _sender(actor: Any) -> str:
+def sender(actor: Any) -> str:
+    """Who asks, in a word that can be kept: 'token 3' or 'account 5'."""
     token = getattr(actor, "token", None)
     return f"token {token.pk}" if token else f"account {getattr(actor, 'pk', None)}"
 
@@ -61,22 +62,25 @@ def submit(
     files: Sequence[Kept],
     given: Given,
     correction: Correction | None = None,
+    clear: Iterable[str] = (),
 ) -> tuple[Upload, bool]:
     """The upload of these files, and whether it is new. The same files are one upload.
 
-    Answers that come with known files go to their upload, unless it was published. Raises
-    UploadError for an account or token that may not upload for the lab.
+    Answers that come with known files go to their upload, unless it was published; `clear`
+    names those that are taken back. Raises UploadError for an account or token that may not
+    upload for the lab.
     """
     if not actors.may_upload(actor, lab):
         raise UploadError(_("You may not upload for this lab."))
     if not files:
         raise UploadError(_("There is no file."))
+    given = given.wished_by(sender(actor))
     corrects = correction.upload if correction else None
     identity = identity_of(lab, (f.sha256 for f in files), actor=actor, corrects=corrects)
     for attempt in range(ATTEMPTS):
         known = Upload.objects.filter(identity=identity).first()
         if known is not None:
-            return _again(known, given, actor), False
+            return _again(known, given, actor, clear), False
         if correction:
             _check_correction(correction, lab)
         try:
@@ -134,10 +138,15 @@ def _set_files(upload: Upload, files: Sequence[Kept]) -> None:
         )
 
 
-def _again(known: Upload, given: Given, actor: Any) -> Upload:
+def _again(known: Upload, given: Given, actor: Any, clear: Iterable[str]) -> Upload:
+    """Known files with what is said beside them now.
+
+    What was refused keeps no answers: whoever leaves out the wrong one is to find it gone.
+    """
     before = Given.of(known.given)
-    if known.is_open and before.answered(given) != before:
-        return answer(upload=known, given=given, actor=actor)
+    gone = before.names if known.state == Upload.State.REJECTED else tuple(clear)
+    if known.is_open and before.answered(given, clear=gone) != before:
+        return answer(upload=known, given=given, actor=actor, clear=gone)
     return known
 
 
@@ -165,7 +174,7 @@ def answer(
     if files:
         _set_files(upload, files)
     upload.lab = lab or upload.lab
-    upload.given = Given.of(upload.given).answered(given, clear=clear).as_json()
+    upload.given = _answered(upload, given, actor, clear).as_json()
     _identify(upload)
     drop_drafts(upload, actor)
     _read_anew(upload)
@@ -174,6 +183,17 @@ def answer(
         after["files"] = [f"{f.name} {f.sha256}" for f in files]
     note(upload, actor, "replace files" if files else "answer", before=before, after=after)
     return upload
+
+
+def _answered(upload: Upload, given: Given, actor: Any, clear: Iterable[str]) -> Given:
+    """The answers with the new ones over them.
+
+    What somebody else changes is no longer what a publisher wished to see published: from who
+    may not publish, the wish goes.
+    """
+    wished = given.wished_by(sender(actor))
+    answered = Given.of(upload.given).answered(wished, clear=clear)
+    return answered if actors.may_publish(actor, upload.lab) else answered.unwished()
 
 
 def may_change(actor: Any, upload: Upload) -> bool:

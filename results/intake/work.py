@@ -10,11 +10,14 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any
 
+from django.contrib.auth import get_user_model
+from django.contrib.auth.models import AnonymousUser
 from django.db import OperationalError, transaction
 from django.db.models import F, Q
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
-from results import actors, artefacts, ingest
+from results import actors, artefacts, formats, ingest
 from results.bundle import BundleError, Problem
 from results.bundle.document import OPEN
 from results.bundle.model import Artefact as Named
@@ -33,7 +36,7 @@ from results.intake.standing import publish_upload, trust_of
 from results.intake.understand import understand
 from results.intake.understood import Around, Understood
 from results.intake.uploads import drop_drafts, note
-from results.models import Run, Upload
+from results.models import Run, Token, Upload
 from results.queries import visible_systems
 from results.services import ServiceError
 
@@ -114,6 +117,17 @@ def actor_of(upload: Upload) -> Any:
     return upload.created_by
 
 
+def wisher_of(upload: Upload) -> Any:
+    """Who asked for it to be published: the account or token of `given`, while it is there."""
+    kind, _space, number = Given.of(upload.given).wisher.partition(" ")
+    if kind == "token":
+        token = Token.objects.select_related("lab").filter(pk=number).first()
+        return actors.TokenUser(token) if token else None
+    if kind == "account":
+        return get_user_model().objects.filter(pk=number).first()
+    return actor_of(upload)
+
+
 def read_upload(upload: Upload) -> Outcome:
     """Understand and check an upload's files."""
     about = around(upload.lab, actor_of(upload), corrects=upload.corrects)
@@ -124,7 +138,8 @@ def around(lab: Any, actor: Any, *, corrects: Upload | None = None) -> Around:
     """What understanding depends on, for files that an actor sends for a lab."""
     labs = [] if lab else list(actors.labs_for_upload(actor).order_by("name")[:200])
     corrected = set(corrects.runs.values_list("pk", flat=True)) if corrects else set()
-    return Around(lab, labs, visible_systems(actor), corrected)
+    # None: the account or token that sent it was deleted; what is public is there all the same.
+    return Around(lab, labs, visible_systems(actor or AnonymousUser()), corrected)
 
 
 def read(
@@ -138,12 +153,14 @@ def read(
     """Understand files and check what they say against the catalogue and what is stored.
 
     `operator`: the hub's own command brings them; it may bring new labs and name any file that
-    is kept, and what a bundle gives no evidence for stays without. `beside` are files that a
-    bundle names and that are kept, but not understood.
+    is kept, and what a bundle in JSON gives no evidence for stays without. `beside` are files
+    that a bundle names and that are kept, but not understood.
     """
     understood = understand(files, given, about)
     outcome = Outcome(understood, problems=list(understood.problems))
     by_name = {**(beside or {}), **{file.name: file.data for file in understood.files}}
+    # A table says nothing of where its values stand, so it is their evidence, whoever brings it.
+    bundles = {f.name for f in understood.files if formats.detect(f) == "bundle"}
     for document in understood.documents:
         _add_parts(document, understood)
         if not operator:
@@ -153,7 +170,7 @@ def read(
             prepared = ingest.prepare(
                 document,
                 files=own,
-                origin="" if operator else document.name,
+                origin="" if operator and document.name in bundles else document.name,
                 allow_new_labs=operator or document.bundle.lab == OPEN,
             )
             make_way(prepared.ready, about.corrected)
@@ -262,8 +279,12 @@ def _keep_name(upload: Upload, listed: Sequence[Listed]) -> None:
 
 def _publish_as_wished(upload: Upload) -> None:
     """Publish at once what was sent with `publish`; what forbids it is told in the report."""
+    actor = wisher_of(upload)
     try:
-        publish_upload(upload=upload, actor=actor_of(upload))
+        # None is the hub itself, which may; here it is somebody who is not there any more.
+        if actor is None:
+            raise ServiceError(_("Who wished it to be published is not known here any more."))
+        publish_upload(upload=upload, actor=actor)
     except ServiceError as error:
         fresh = Upload.objects.get(pk=upload.pk)
         fresh.report["remarks"] = [

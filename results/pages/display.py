@@ -42,6 +42,8 @@ class Shown:
     why: str = ""
     why_title: str = ""
     notes: tuple[str, ...] = ()
+    others: str = ""
+    others_at: str = ""
     title: str = ""
     start: float = 0.0
     end: float | None = None
@@ -251,6 +253,8 @@ class _Maker:
             why="" if cell.ratio is not None else why,
             why_title=why_title,
             notes=_notes(row, cell, shown),
+            others=_others(cell),
+            others_at=f"{column.system.get_absolute_url()}#runs" if cell.others else "",
             title=_cell_title(row, cell, self.trust[cell.trust]),
             start=start,
             end=None if alone else end,
@@ -321,20 +325,24 @@ def scale_words(row: Row) -> str:
 
 
 def _notes(row: Row, cell: Cell, shown: wording.Figures) -> tuple[str, ...]:
-    """What stands below a number: divisor or place on a curve, spread, other results."""
+    """What stands below a number: divisor or place on a curve, spread, rank kept out of."""
     notes = [cellwords.cell_note(row, cell)]
     if cell.value is None and cell.missing:
         notes = [_(cell.missing)]
     if cell.n > 1:
         notes.append(cellwords.spread_words(cell, shown))
-    if cell.others:
-        others = ngettext("%(n)s other result", "%(n)s other results", cell.others)
-        notes.append(others % {"n": cell.others})
     if not cell.ranked and not cell.is_range:
         notes.append(_("not ranked"))
     if cell.above_peak:
         notes.append(_("above the peak: check it"))
     return tuple(note for note in notes if note)
+
+
+def _others(cell: Cell) -> str:
+    """How many other results the cell could show: of other labs, setups, versions."""
+    if not cell.others:
+        return ""
+    return ngettext("%(n)s other result", "%(n)s other results", cell.others) % {"n": cell.others}
 
 
 def _cell_title(row: Row, cell: Cell, trust: str) -> str:

@@ -109,6 +109,9 @@ def _cell(cell: Shown, best: str, nothing: str) -> str:
     title = f' title="{_t(cell.title)}"' if cell.title else ""
     marks = "".join(f'<sup title="{_t(m.meaning)}">{_t(m.sign)}</sup>' for m in cell.marks)
     notes = "".join(f'<small class="nb">{_t(note)}</small>' for note in cell.notes)
+    if cell.others:
+        link = f'<a href="{_t(cell.others_at)}">{_t(cell.others)}</a>'
+        notes += f'<small class="nb">{link}</small>'
     return (
         f'<td class="{classes}" data-s="{name}"{_cell_style(cell)}>'
         f'<a class="v" href="{cell.run}"{title}>{_t(cell.text)}{marks}{best if cell.best else ""}'

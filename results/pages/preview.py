@@ -228,6 +228,7 @@ class _Maker:
     runs: Mapping[int, Said]
     lines: Mapping[str, Mapping[int, str]]
     proposed: Mapping[str, str]
+    is_guest: bool
 
     @classmethod
     def of(
@@ -260,6 +261,7 @@ class _Maker:
             {pk: words.stored_words(seen.get(pk)) for pk in known},
             _read(items, queries.files_named(upload)),
             {proposal["slug"]: proposal["name"]} if proposal else {},
+            not user.is_authenticated,
         )
 
     def systems_shown(self) -> list[SystemPart]:
@@ -289,7 +291,8 @@ class _Maker:
             name = self.proposed.get(slug, slug)
             return SystemPart(name, "", "", _("a new system"))
         note = "" if stored.is_public else _("not public yet: nothing of it is published")
-        url = stored.get_absolute_url()
+        # Who came by a link has no page of a system that is not public.
+        url = stored.get_absolute_url() if stored.is_public or not self.is_guest else ""
         facts = [
             part for part in (wording.core_words(stored), wording.memory_words(stored)) if part
         ]

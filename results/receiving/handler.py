@@ -59,16 +59,22 @@ def too_large() -> str:
 
 
 class Counted:
-    """A stream that knows how many bytes were read from it."""
+    """A stream that knows how many bytes, and how many parts of its form, were read from it."""
 
-    def __init__(self, stream: IO[bytes]) -> None:
+    def __init__(self, stream: IO[bytes], boundary: bytes) -> None:
         self.count = 0
+        self.parts = 0
         self._stream = stream
+        self._mark = b"\r\n--" + boundary + b"\r\n"
+        self._tail = b"\r\n"  # before the first part stands no line's end
 
     def read(self, size: int = -1) -> bytes:
         """The next `size` bytes, fewer at the end."""
         data = self._stream.read(size)
         self.count += len(data)
+        seen = self._tail + data
+        self.parts += seen.count(self._mark)
+        self._tail = seen[-(len(self._mark) - 1) :]
         return data
 
 
@@ -96,18 +102,18 @@ class Doorkeeper(FileUploadHandler):
         input_data: IO[bytes],
         META: Mapping[str, Any],  # noqa: N803  Django's name
         content_length: int,
-        boundary: str,
+        boundary: Any,
         encoding: str | None = None,
     ) -> tuple[Any, Any]:
         """Fields and (no) files of the form. Raises ReceiveError."""
-        # The parser asks for nothing but read().
-        body: Any = Counted(input_data)
+        # The parser asks for nothing but read(). The boundary is bytes, whatever is declared.
+        body: Any = Counted(input_data, boundary)
         try:
             with ExitStack() as drafts:
                 keeper = Keeper(drafts)
                 form = FormParser(META, body, [keeper], encoding).parse()
                 _check_whole(body.count, content_length, keeper)
-                _check_fields(form[0])
+                _check_fields(form[0], body.parts - keeper.count)
                 self.files = keeper.keep_all()
         except Exception as error:
             found = refusal(error)
@@ -155,6 +161,11 @@ class Keeper(FileUploadHandler):
         """The body ended within a file."""
         self.interrupted = True
 
+    @property
+    def count(self) -> int:
+        """How many files came."""
+        return len(self._writers)
+
     def keep_all(self) -> list[Received]:
         """Give all files their places."""
         with _Disk():
@@ -192,7 +203,15 @@ def _check_whole(count: int, announced: int, keeper: Keeper) -> None:
         raise ReceiveError(400, _("The form ends within a file: its last boundary is missing."))
 
 
-def _check_fields(fields: Any) -> None:
-    if sum(len(values) for _name, values in fields.lists()) > MOST_FIELDS:
+def _check_fields(fields: Any, sent: int) -> None:
+    """Raises ReceiveError if there are too many, or fewer than were sent.
+
+    Django leaves out a part whose header is not UTF-8: a file would be lost without a word.
+    """
+    count = sum(len(values) for _name, values in fields.lists())
+    if count > MOST_FIELDS:
         text = _("The form has more than %(most)d fields.") % {"most": MOST_FIELDS}
+        raise ReceiveError(400, text)
+    if count < sent:
+        text = _("A part of the form has no name, or one that is not UTF-8: rename the file.")
         raise ReceiveError(400, text)

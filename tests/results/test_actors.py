@@ -111,7 +111,7 @@ def test_what_is_stored_beside_a_change() -> None:
     assert actors.account(sam) == sam
     assert actors.account(AnonymousUser()) is None
     assert actors.account(None) is None
-    assert actors.name_of(None) == "system"
+    assert actors.name_of(None) == "the hub"
     assert actors.name_of(sam) == "sam"
     assert actors.name_of(TokenUser(made)) == "token ci of Acme"
 

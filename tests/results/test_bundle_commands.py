@@ -112,6 +112,17 @@ def test_json_of_a_refused_file_tells_the_problems(tmp_path: Path) -> None:
     assert {"file", "line", "found", "expected", "message"} <= set(document["problems"][0])
 
 
+@pytest.mark.parametrize(
+    "data", [b"nothing known", as_bytes(bundle(run(measurement(-1)), lab=LAB))]
+)
+def test_json_tells_each_problem_once_and_whose_the_files_are(tmp_path: Path, data: bytes) -> None:
+    path = tmp_path / "b.json"
+    path.write_bytes(data)
+    document = json.loads(command("ingest", path, "--lab", LAB, "--json")[0])
+    assert [problem["file"] for problem in document["problems"]] == [str(path)]
+    assert document["lab"] == LAB
+
+
 def test_of_several_files_all_are_stored_or_none(file: Path, tmp_path: Path) -> None:
     bad, gone = tmp_path / "bad.json", tmp_path / "gone.json"
     bad.write_bytes(as_bytes(bundle(run(benchmark="x"))))
@@ -128,6 +139,9 @@ def test_a_table_takes_lab_system_and_settings_from_the_command(tmp_path: Path) 
     assert command("ingest", path, *words)[2] == 0
     stored = Run.objects.latest("pk")
     assert (stored.parameters["smt"], stored.setup.fields) == ("on", {"os": "Debian 12"})
+    value = stored.measurements.select_related("artefact").get()
+    assert value.artefact is not None
+    assert (value.artefact.name, value.line_from) == ("t.csv", 2)
     assert "expected KEY=VALUE" in command("ingest", path, *words, "--set", "smt")[1]
 
 

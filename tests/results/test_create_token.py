@@ -32,7 +32,7 @@ def test_the_secret_stands_alone_on_standard_output() -> None:
     assert (token.lab.slug, token.scopes, token.expires_at) == ("acme", ["upload"], None)
     assert "may upload" in err
     assert secret[12:] not in err
-    assert AuditEntry.objects.get(action="make token").actor_name == "system"
+    assert AuditEntry.objects.get(action="make token").actor_name == "the hub"
 
 
 def test_scopes_name_and_end_are_taken() -> None:

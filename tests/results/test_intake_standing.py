@@ -54,7 +54,7 @@ def test_published_by_a_publisher_it_stands_in_the_comparison() -> None:
     cell = Summary.objects.get(lab=lab, metric__workload="triad")
     assert cell.median == 82.1506
     assert actions(upload) == ["upload", "read", "send for review", "publish"]
-    assert actors_of(upload) == ["mia", "system", "mia", "pia"]
+    assert actors_of(upload) == ["mia", "the hub", "mia", "pia"]
 
 
 def test_a_new_system_is_public_with_its_first_result_only() -> None:
@@ -133,7 +133,7 @@ def test_the_sweep_publishes_what_is_due_and_nothing_before() -> None:
     upload.refresh_from_db()
     assert (upload.state, upload.publish_at) == ("published", None)
     assert states(upload) == {"published"}
-    assert upload.audit.filter(action="publish", actor_name="system").exists()
+    assert upload.audit.filter(action="publish", actor_name="the hub").exists()
 
 
 def test_a_date_in_the_past_or_far_away_is_refused() -> None:

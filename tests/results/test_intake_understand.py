@@ -416,3 +416,17 @@ def test_threads_that_the_firmware_counts_and_the_system_has_off_are_no_contradi
     told = {"dmidecode": {"threads": Fact(768, 3)}, "lscpu": {"threads": Fact(384, 9)}}
     machine = merge((name, Draft(facts=facts)) for name, facts in told.items())
     assert machine.get("threads") == 384
+
+
+def test_the_same_file_twice_is_read_once_and_said() -> None:
+    log = stream_log("gcc_1t.txt")
+    upload = sent({"a.log": log, "b.log": log}, system=EPYC)
+    assert upload.report["run_count"] == 1
+    [remark] = upload.report["remarks"]
+    assert (remark["file"], remark["text"]) == ("b.log", "the same file as a.log: read once")
+
+
+def test_two_machines_in_one_upload_are_named_by_their_files() -> None:
+    files = {"a.json": lscpu(), "b.json": lscpu("AMD EPYC 7451"), "s.log": stream_log()}
+    [question] = sent(files).report["questions"]
+    assert question["text"].startswith("a.json and b.json describe different machines.")

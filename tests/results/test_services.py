@@ -68,7 +68,7 @@ def test_a_withdrawn_run_may_return() -> None:
     services.publish(runs=[pk], actor=None, reason="doubt removed")
     assert Run.objects.get(pk=pk).reason == ""
     assert shown(pk) is not None
-    assert trace(pk)[-1] == ("system", "publish", "doubt removed")
+    assert trace(pk)[-1] == ("the hub", "publish", "doubt removed")
 
 
 def test_a_correction_replaces_what_it_corrects(ada: Any) -> None:

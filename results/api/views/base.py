@@ -6,6 +6,8 @@ from collections.abc import Iterable
 from typing import Any
 
 from django.utils.cache import patch_vary_headers
+from django.utils.translation import gettext as _
+from rest_framework.exceptions import ParseError
 from rest_framework.negotiation import BaseContentNegotiation, DefaultContentNegotiation
 from rest_framework.parsers import BaseParser, FormParser, JSONParser, MultiPartParser
 from rest_framework.permissions import AllowAny
@@ -32,10 +34,21 @@ class Unasked(BaseContentNegotiation):
         return first, first.media_type or ""
 
 
+class ShallowJSONParser(JSONParser):
+    """Refuses brackets without end, which Python's reader gives up on by RecursionError."""
+
+    def parse(self, *args: Any, **kwargs: Any) -> Any:
+        """What the body says. Raises ParseError."""
+        try:
+            return super().parse(*args, **kwargs)
+        except RecursionError:
+            raise ParseError(_("The JSON is nested too deeply.")) from None
+
+
 class Posted(Unasked):
     """Takes forms and JSON, told apart by what the client says it sends."""
 
-    parsers = (JSONParser, MultiPartParser, FormParser)
+    parsers = (ShallowJSONParser, MultiPartParser, FormParser)
 
     def select_parser(  # type: ignore[override]
         self, request: Request, parsers: Iterable[BaseParser]

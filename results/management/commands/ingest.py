@@ -73,7 +73,9 @@ class Command(BaseCommand):
             reports = [batch.report for batch in batches if batch.report]
             told = [problem.as_dict() for problem in refused.problems]
             if told:
-                reports = [{**report, "runs": [], "systems": []} for report in reports]
+                # Their problems are among those told, by the names given to the command.
+                nothing: Report = {"runs": [], "systems": [], "problems": []}
+                reports = [{**report, **nothing} for report in reports]
                 reports.append({"state": "rejected"})
             self._print_json([*reports, {"problems": told}], batches)
             return
@@ -264,9 +266,9 @@ def _understand(batch: Batch, given: Given, options: Mapping[str, Any]) -> Outco
     about = Around(lab or (Lab(slug=slug, name=slug) if slug else None), (), queries.systems())
     outcome = read(batch.files, given, about, operator=True, beside=batch.beside)
     understood = outcome.understood
-    batch.labs = {document.bundle.lab for document in understood.documents}
+    batch.labs = {document.bundle.lab for document in understood.documents} or {slug or OPEN}
     questions = [q for q in understood.questions if q.key != "lab"]
-    if OPEN in batch.labs:
+    if OPEN in batch.labs and understood.documents:
         questions = [which_lab(list(Lab.objects.order_by("name")[:MOST_LABS])), *questions]
     understood.questions = questions
     return outcome
