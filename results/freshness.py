@@ -9,16 +9,19 @@ from django.apps import AppConfig
 from django.db import connection
 from django.db.models.signals import m2m_changed, post_delete, post_save
 
-from results.models import AuditEntry, Stamp, Token, Upload, UploadFile
+from results.models import Artefact, AuditEntry, Stamp, Token, Upload, UploadFile
 
 # Rows that no page for all readers shows.
-UNSEEN = (AuditEntry, Stamp, Token, Upload, UploadFile)
+UNSEEN = (Artefact, AuditEntry, Stamp, Token, Upload, UploadFile, Upload.runs.through)
 
-# New rows are noticed even where they were written past the models' signals.
+# New rows are noticed even where they were written past the models' signals; drafts are not:
+# no page for all readers shows them.
 MARK = """
 SELECT (SELECT value FROM results_stamp WHERE id = 1),
-       (SELECT MAX(id) FROM results_summary), (SELECT MAX(id) FROM results_run),
-       (SELECT MAX(id) FROM results_system), (SELECT MAX(id) FROM results_listentry)
+       (SELECT MAX(id) FROM results_summary),
+       (SELECT MAX(id) FROM results_run WHERE state = 'published'),
+       (SELECT MAX(id) FROM results_system WHERE is_public),
+       (SELECT MAX(id) FROM results_listentry)
 """
 
 

@@ -248,7 +248,7 @@ def _store(prepared: Prepared, standing: Standing) -> IngestResult:
     changed += _reveal(parts, new, standing, curated=curated)
     if parts.moved:
         rebuild(systems=parts.moved)
-    if created or changed or parts.changes.count:
+    if (created or changed or parts.changes.count) and (curated or standing.is_published):
         touch()
     stays = [known[run.identity] for run in old]
     changes = parts.changes

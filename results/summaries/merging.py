@@ -139,7 +139,8 @@ def add(entries: Iterable[Entry]) -> None:
             for item in by_key[key]:
                 if item.measurement is not None:
                     item.measurement.summary_id = ids[key]
-    touch()
+    if by_key:
+        touch()
 
 
 def _merge(by_key: Mapping[str, list[Entry]]) -> dict[str, int]:

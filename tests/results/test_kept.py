@@ -14,7 +14,9 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from results import freshness, services
+from results.intake.standing import publish_upload
 from results.models import Lab, Summary, System
+from tests.results import sent
 from tests.results.made import run, store, system
 
 pytestmark = pytest.mark.django_db
@@ -119,3 +121,14 @@ def test_each_language_has_its_own_page(client: Client, stored: list[int]) -> No
     assert '<html lang="ja"' in japanese
     by_header = client.get(PAGE, headers={"Accept-Language": "ja"}).text
     assert '<html lang="ja"' in by_header
+
+
+def test_an_upload_that_is_not_public_leaves_kept_pages_as_they_are() -> None:
+    pia = sent.publisher(sent.lab_of())
+    before = freshness.mark()
+    log = {"s.log": sent.stream_log("gcc_1t.txt")}
+    upload = sent.sent(log, actor=pia, system=sent.EPYC)
+    assert upload.runs.count() == 1
+    assert freshness.mark() == before
+    publish_upload(upload=upload, actor=sent.staff())
+    assert freshness.mark() != before
