@@ -10,12 +10,15 @@ from __future__ import annotations
 import contextlib
 import gc
 import json
+import logging
 import os
 import resource
 import signal
 import socketserver
 import time
+from collections.abc import Callable
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +31,7 @@ from results import catalogue, formats, sync
 from results.intake import sweep, work
 from results.intake.jobs import look_at
 from results.intake.place import address
+from results.intake.work import failed
 from results.units import factor
 
 CPU_S = 60
@@ -35,6 +39,7 @@ WALL_S = 120
 MEMORY_BYTES = 1_000_000_000
 LONGEST_LINE = 2_000_000
 MOST_CHILDREN = 4
+NO_MEMORY = 71  # a child's exit code
 SWEEP_S = 2.0
 STRAYS_S = 600.0
 
@@ -69,48 +74,54 @@ def looked(asked: dict[str, Any]) -> dict[str, Any]:
     """A report of files that are not kept; it comes back through a file of its own."""
     result = Path(asked["result"])
     why = limited(lambda: result.write_text(json.dumps(look_at(asked)), encoding="utf-8"))
-    return {"done": not why, "why": why}
+    if why:
+        result.write_text(json.dumps(failed(why)), encoding="utf-8")
+    return {"done": True}
 
 
-def limited(job: Any) -> str:
+def limited(job: Callable[[], Any]) -> str:
     """Run a job in a child with limits; empty, or why it came to no end, in words."""
     connections.close_all()
-    child = os.fork()
-    if child == 0:
-        _run_and_exit(job)
-    status = os.waitpid(child, 0)[1]
-    if os.WIFSIGNALED(status):
-        number = os.WTERMSIG(status)
-        if number in (signal.SIGKILL, signal.SIGTERM):
-            # Ended from outside: no fault of the files. The sweep has them read again.
-            return ""
-        if number in (signal.SIGXCPU, signal.SIGALRM):
-            return _("Reading these files took longer than %(most)d s.") % {"most": CPU_S}
-        return _("Reading these files ended with signal %(number)d.") % {"number": number}
+
+    def bounded() -> None:
+        set_limits()
+        job()
+
+    status = os.waitpid(fork(bounded, "reading an upload"), 0)[1]
     code = os.waitstatus_to_exitcode(status)
+    return _said_of_signal(-code) if code < 0 else _said_of_exit(code)
+
+
+def _said_of_signal(number: int) -> str:
+    if number in (signal.SIGKILL, signal.SIGTERM):
+        # Ended from outside: no fault of the files. The sweep has them read again.
+        return ""
+    most = {signal.SIGXCPU: CPU_S, signal.SIGALRM: WALL_S}.get(signal.Signals(number))
+    if most is not None:
+        return _("Reading these files took longer than %(most)d s.") % {"most": most}
+    return _("Reading these files ended with signal %(number)d.") % {"number": number}
+
+
+def _said_of_exit(code: int) -> str:
     if code == NO_MEMORY:
-        return _("Reading these files took more than %(most)d MB of memory.") % {
-            "most": MEMORY_BYTES // 10**6
-        }
+        most = MEMORY_BYTES // 10**6
+        return _("Reading these files took more than %(most)d MB of memory.") % {"most": most}
     return _("Reading these files failed; the failure is logged.") if code else ""
 
 
-NO_MEMORY = 71
-
-
-def _run_and_exit(job: Any) -> None:
-    """In the child: limits, the job, and out without a trace of the parent's clean-up."""
+def fork(job: Callable[[], Any], name: str) -> int:
+    """Do a job in a child, which then is gone without a trace of the parent's clean-up; its id."""
+    child = os.fork()
+    if child:
+        return child
     code = 1
     try:
-        set_limits()
         job()
         code = 0
     except MemoryError:
         code = NO_MEMORY
     except BaseException:
-        import logging
-
-        logging.getLogger("results.intake").exception("reading an upload failed")
+        logging.getLogger("results.intake").exception("%s failed", name)
     finally:
         connections.close_all()
         os._exit(code)
@@ -150,7 +161,7 @@ class Service(socketserver.ForkingMixIn, socketserver.UnixStreamServer):
             # Without a child, all claims up to now are of dead ones: killed, or without the room
             # to let go of them.
             idle_since = None if self.active_children else timezone.now()
-            self.sweeping = self._fork(strays=strays, idle_since=idle_since)
+            self.sweeping = fork(partial(self._sweep, strays, idle_since), "the sweep of uploads")
 
     def _reap(self) -> None:
         if self.sweeping is None:
@@ -160,22 +171,9 @@ class Service(socketserver.ForkingMixIn, socketserver.UnixStreamServer):
                 return
         self.sweeping = None
 
-    def _fork(self, *, strays: bool, idle_since: datetime | None) -> int:
-        child = os.fork()
-        if child == 0:
-            self.socket.close()
-            code = 1
-            try:
-                sweep_all(strays=strays, idle_since=idle_since)
-                code = 0
-            except BaseException:
-                import logging
-
-                logging.getLogger("results.intake").exception("the sweep of uploads failed")
-            finally:
-                connections.close_all()
-                os._exit(code)
-        return child
+    def _sweep(self, strays: bool, idle_since: datetime | None) -> None:
+        self.socket.close()
+        sweep_all(strays=strays, idle_since=idle_since)
 
 
 def sweep_all(*, strays: bool, idle_since: datetime | None = None) -> None:

@@ -95,13 +95,12 @@ def fail(pk: int, why: str, *, claim: str | None = None) -> None:
     held = Upload.objects.filter(pk=pk, state=State.RECEIVED)
     if claim is not None:
         held = held.filter(claim=claim)
-    problem = Problem(why).as_dict()
-    held.update(
-        state=State.FAILED,
-        claim="",
-        parsed_at=timezone.now(),
-        report={"state": str(State.FAILED), "problems": [problem]},
-    )
+    held.update(state=State.FAILED, claim="", parsed_at=timezone.now(), report=failed(why))
+
+
+def failed(why: str) -> Report:
+    """The report of files whose reading ended without an outcome."""
+    return {"state": str(State.FAILED), "problems": [Problem(why).as_dict()]}
 
 
 def files_of(upload: Upload) -> list[File]:

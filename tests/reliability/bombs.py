@@ -18,7 +18,7 @@ from tests.bench.remote import ROOT
 from tests.bench.report import Line
 from tests.reliability import given
 from tests.reliability.hub import File, Hub
-from tests.results.test_archives import overlapping, tarred, with_mode, zipped
+from tests.results.packed import overlapping, tarred, with_mode, zipped
 
 LAB = "bombs"
 MB = 10**6

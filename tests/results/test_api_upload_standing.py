@@ -11,10 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from django.contrib.auth.models import User
 from django.test import Client
 from django.utils import timezone
-from pytest_django import Settings
 
 from results.models import Artefact, AuditEntry, Lab, Run, Upload, UploadFile
 from tests.results.api_data import ROOT, get, make_lab, queries_of, refused, signed_in
@@ -31,36 +29,8 @@ from tests.results.uploading import (
     with_token,
 )
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("store")]
 SOON = timedelta(days=3)
-
-
-@pytest.fixture(autouse=True)
-def store(tmp_path: Path, settings: Settings) -> Path:
-    """A store of this test's own."""
-    settings.ARTEFACT_ROOT = tmp_path / "artefacts"
-    return tmp_path / "artefacts"
-
-
-@pytest.fixture
-def lab() -> Lab:
-    return make_lab("acme")
-
-
-@pytest.fixture
-def uploader(lab: Lab) -> Client:
-    """A program of lab acme that may upload, not publish."""
-    return with_token(lab)
-
-
-@pytest.fixture
-def publisher(lab: Lab) -> Client:
-    return with_token(lab, "publish")
-
-
-@pytest.fixture
-def staff() -> Client:
-    return signed_in(User.objects.create_user("sam", is_staff=True))
 
 
 # Answers that come too late, and those that do not
@@ -166,6 +136,15 @@ def test_a_correction_takes_the_place_of_what_was_published(publisher: Client) -
     assert (old["state"], old["reason"]) == ("withdrawn", "SMT was on")
     new = Run.objects.get(pk=found["runs"][0]["run"])
     assert new.supersedes_id == first["runs"][0]["run"]
+
+
+def test_a_correction_can_be_tried_before(publisher: Client) -> None:
+    first = post(publisher, "", {"file": a_bundle(), "publish": "1"}, 201)
+    wrong = sent("b.json", as_bytes(bundle(run(measurement(200.0)), lab="acme")))
+    data = {"file": wrong, "corrects": first["id"], "reason": "wrong column", "dry_run": "1"}
+    found = post(publisher, "", data, 200)
+    assert found["runs"][0]["measurements"][0]["value"] == 200.0
+    assert found["problems"] == []
 
 
 def test_only_what_is_published_is_corrected_and_only_by_its_lab(publisher: Client) -> None:

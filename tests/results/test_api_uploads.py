@@ -36,38 +36,10 @@ from tests.results.uploading import (
     with_token,
 )
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("store")]
 CONTRACT = {"id", "state", "systems", "runs", "questions", "problems"}
 PROBLEM = {"file", "line", "found", "expected", "message"}
 SOON = timedelta(days=3)
-
-
-@pytest.fixture(autouse=True)
-def store(tmp_path: Path, settings: Settings) -> Path:
-    """A store of this test's own."""
-    settings.ARTEFACT_ROOT = tmp_path / "artefacts"
-    return tmp_path / "artefacts"
-
-
-@pytest.fixture
-def lab() -> Lab:
-    return make_lab("acme")
-
-
-@pytest.fixture
-def uploader(lab: Lab) -> Client:
-    """A program of lab acme that may upload, not publish."""
-    return with_token(lab)
-
-
-@pytest.fixture
-def publisher(lab: Lab) -> Client:
-    return with_token(lab, "publish")
-
-
-@pytest.fixture
-def staff() -> Client:
-    return signed_in(User.objects.create_user("sam", is_staff=True))
 
 
 def nothing_stored(store: Path) -> bool:

@@ -8,11 +8,10 @@ from typing import Any
 
 import pytest
 from django.test import Client
-from pytest_django import Settings
 
 from results.intake.systems import described
 from results.models import AuditEntry, Lab, Run, System, Upload
-from tests.results.api_data import make_lab, signed_in
+from tests.results.api_data import signed_in
 from tests.results.bundles import SYSTEM
 from tests.results.uploading import (
     STREAM_LOG,
@@ -22,35 +21,11 @@ from tests.results.uploading import (
     kept_files,
     member,
     post,
-    with_token,
 )
 from tests.results.uploading import sent as file_of
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("store")]
 ANSWER = {"system": SYSTEM, "set": "scope=system"}
-
-
-@pytest.fixture(autouse=True)
-def store(tmp_path: Path, settings: Settings) -> Path:
-    """A store of this test's own."""
-    settings.ARTEFACT_ROOT = tmp_path / "artefacts"
-    return tmp_path / "artefacts"
-
-
-@pytest.fixture
-def lab() -> Lab:
-    return make_lab("acme")
-
-
-@pytest.fixture
-def uploader(lab: Lab) -> Client:
-    """A program of lab acme that may upload, not publish."""
-    return with_token(lab)
-
-
-@pytest.fixture
-def publisher(lab: Lab) -> Client:
-    return with_token(lab, "publish")
 
 
 # Whose wish it is that something is published

@@ -160,6 +160,7 @@ class UploadViewSet(ById):
             lab=order.lab.pk if order.lab else None,
             account=None if token or account is None else account.pk,
             token=token.pk if token else None,
+            corrects=order.correction.upload.pk if order.correction else None,
         )
         forget(files)
         sent = [{"name": f.name, "size": f.size, "sha256": f.sha256} for f in files]
