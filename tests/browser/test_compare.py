@@ -11,6 +11,8 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
+from tests.browser.fitting import fits
+
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("live_server")]
 
 NewPage = Callable[..., Page]
@@ -30,11 +32,6 @@ def cell(page: Page, title: str, words: str, system: str) -> Locator:
 def baseline(page: Page) -> Locator:
     """The select of the baseline."""
     return page.locator("select[name=baseline]")
-
-
-def fits(page: Page) -> bool:
-    """Whether nothing sticks out sideways."""
-    return bool(page.evaluate("document.documentElement.scrollWidth <= innerWidth"))
 
 
 def draw_all(page: Page) -> int:

@@ -15,12 +15,12 @@ from playwright.sync_api import Locator, Page, expect
 from pytest_django.live_server_helper import LiveServer
 
 from results.models import Run, Trust
+from tests.browser.fitting import fits
 from tests.browser.uploading import (
     choose,
     corrected_log,
     drop,
     enter,
-    fits,
     focus_is_seen,
     focused,
     heading,

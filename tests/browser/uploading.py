@@ -91,11 +91,6 @@ def focused(page: Page) -> str:
     return str(found)
 
 
-def fits(page: Page) -> bool:
-    """Whether nothing sticks out sideways."""
-    return bool(page.evaluate("document.documentElement.scrollWidth <= innerWidth"))
-
-
 def heading(page: Page) -> Any:
     """The page's heading."""
     return page.get_by_role("heading", level=1)
