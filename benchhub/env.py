@@ -147,3 +147,33 @@ def _parsed_url(raw: str) -> dict[str, Any]:
     if not parsed.get("NAME"):
         raise ImproperlyConfigured("DATABASE_URL names no database.")
     return parsed
+
+
+# How long a broker waits before it hands out a message again; longer than any job.
+VISIBILITY_S = 12 * 3600
+BROKERS = frozenset({"benchhub", "redis", "rediss", "valkey", "valkeys", "amqp", "amqps"})
+
+
+def broker_url() -> str:
+    """`BROKER_URL`, else the transport over files. Its password never enters the message."""
+    raw = env_str("BROKER_URL", "benchhub://")
+    scheme = urlsplit(raw).scheme
+    if scheme not in BROKERS:
+        raise ImproperlyConfigured(
+            f"BROKER_URL begins with {scheme!r}: expected redis:// or amqp://."
+        )
+    return raw.replace("valkey", "redis", 1) if scheme.startswith("valkey") else raw
+
+
+def broker_options(url: str, folder: Path) -> dict[str, Any]:
+    """Options of the broker's transport; those over files are private to this account."""
+    scheme = urlsplit(url).scheme
+    if scheme == "benchhub":
+        return {"folder": str(folder / "queue"), "polling_interval": 0.1}
+    if scheme.startswith("redis"):
+        return {
+            "visibility_timeout": VISIBILITY_S,
+            "socket_timeout": 5,
+            "socket_connect_timeout": 1,
+        }
+    return {"confirm_publish": True}

@@ -38,7 +38,9 @@ INSTALLED_APPS = [
     "django_filters",
     "rest_framework",
     "drf_spectacular",
+    "django_htmx",
     "results",
+    "runners",
 ]
 
 MIDDLEWARE = [
@@ -56,6 +58,7 @@ MIDDLEWARE = [
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
+    "django_htmx.middleware.HtmxMiddleware",
 ]
 
 # Rendered pages, kept until anything that they show changes; each worker has its own.
@@ -90,6 +93,22 @@ TEMPLATES: list[dict[str, Any]] = [
 ]
 
 DATABASES = {"default": env.database(VAR)}
+
+# Jobs. The rows are the truth; a message only says that there is something to look at.
+CELERY_BROKER_URL = env.broker_url()
+CELERY_BROKER_TRANSPORT_OPTIONS = env.broker_options(CELERY_BROKER_URL, VAR)
+CELERY_TASK_IGNORE_RESULT = True
+CELERY_TASK_ACKS_LATE = True
+CELERY_TASK_REJECT_ON_WORKER_LOST = True
+CELERY_WORKER_PREFETCH_MULTIPLIER = 1
+CELERY_ACCEPT_CONTENT = ["json"]
+CELERY_TASK_SERIALIZER = "json"
+CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
+# This machine among the hosts; empty: by the name that it gives itself.
+HOST_NAME = env.env_str("HOST_NAME")
+# A running attempt whose worker is silent for so long is lost.
+JOB_LEASE_S = env.env_int("JOB_LEASE_S", 30, minimum=2, maximum=3600)
+JOB_SWEEP_S = env.env_int("JOB_SWEEP_S", 5, minimum=1, maximum=600)
 
 # Security. The policy itself (CSP and more) is in benchhub.middleware.
 HTTPS = env.env_bool("HTTPS")

@@ -12,7 +12,7 @@ ROOT = Path(__file__).parents[1]
 # A room may import rooms of its own and of lower floors, never of higher ones.
 FLOORS = (
     ("catalogue", "chunks", "hints"),
-    ("models", "bundle", "formats", "units", "roles", "artefacts", "actors"),
+    ("models", "bundle", "formats", "units", "roles", "artefacts", "actors", "hooks"),
     ("queries", "freshness", "summaries", "sync"),
     ("services", "export", "ingest", "compare", "tokens"),
     ("wording", "request", "intake", "receiving"),
@@ -21,6 +21,17 @@ FLOORS = (
     ("views", "api", "admin", "templatetags", "management", "urls", "apps"),
 )
 FLOOR = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}
+RUNNERS_FLOORS = (
+    ("machine",),
+    ("benchmarks", "kernels", "drivers"),
+    ("engine", "detect", "parameters", "models"),
+    ("hosts", "preflight", "jobs", "doorbell", "claims", "queries"),
+    ("sweep", "taking"),
+    ("execute",),
+    ("tasks", "worker", "pages"),
+    ("views", "api", "admin", "management", "additions", "urls", "apps"),
+)
+RUNNERS_FLOOR = {room: floor for floor, rooms in enumerate(RUNNERS_FLOORS) for room in rooms}
 # Arrows that a floor alone does not forbid.
 NEVER = {
     ("compare", "ingest"),
@@ -33,16 +44,25 @@ NEVER = {
     ("admin", "api"),
 }
 FREE_OF_DJANGO = ("catalogue", "bundle", "formats", "units", "roles")
+RUNNERS_FREE_OF_DJANGO = (
+    "machine",
+    "benchmarks",
+    "kernels",
+    "drivers",
+    "engine",
+    "detect",
+    "parameters",
+)
 LATE = ("pandas", "scipy", "plotly", "pint", "numpy")
 PAGES = ("compare", "queries", "views", "charts", "api", "models", "catalogue", "wording")
 
 
-def _sources() -> list[Path]:
-    return [p for p in (ROOT / "results").rglob("*.py") if "migrations" not in p.parts]
+def _sources(app: str = "results") -> list[Path]:
+    return [p for p in (ROOT / app).rglob("*.py") if "migrations" not in p.parts]
 
 
-def _room(path: Path) -> str:
-    return path.relative_to(ROOT / "results").parts[0].removesuffix(".py")
+def _room(path: Path, app: str = "results") -> str:
+    return path.relative_to(ROOT / app).parts[0].removesuffix(".py")
 
 
 def _imports(path: Path, *, top_level: bool = False) -> Iterator[str]:
@@ -73,6 +93,22 @@ def test_imports_go_down(path: Path) -> None:
         if first == "results" and other in FLOOR and other != room:
             assert FLOOR[other] <= FLOOR[room], f"{room} imports {other}, which is above it"
             assert (room, other) not in NEVER, f"{room} never imports {other}"
+
+
+@pytest.mark.parametrize("path", _sources("runners"), ids=lambda path: str(path.relative_to(ROOT)))
+def test_imports_of_runners_go_down(path: Path) -> None:
+    room = _room(path, "runners")
+    if room == "__init__":
+        return
+    assert room in RUNNERS_FLOOR, "name the new room's floor here and in docs/architecture.md"
+    for name in _imports(path):
+        first, _, rest = name.partition(".")
+        assert first != "tests"
+        if room in RUNNERS_FREE_OF_DJANGO:
+            assert first not in {"django", "rest_framework", "celery"}, f"{room}: {name}"
+        other = rest.partition(".")[0]
+        if first == "runners" and other in RUNNERS_FLOOR and other != room:
+            assert RUNNERS_FLOOR[other] <= RUNNERS_FLOOR[room], f"{room} imports {other}"
 
 
 @pytest.mark.parametrize("room", FREE_OF_DJANGO)

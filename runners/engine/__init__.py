@@ -1,0 +1,4 @@
+"""Runs the steps of a benchmark: bounded, watched, recorded, and nothing left behind.
+
+outcome = run(steps, scratch, watch=watch, marker="…")
+"""

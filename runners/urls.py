@@ -1,0 +1,5 @@
+"""Addresses of hosts and jobs."""
+
+from django.urls import URLPattern, URLResolver
+
+urlpatterns: list[URLPattern | URLResolver] = []
