@@ -17,7 +17,8 @@ Added = TypeVar("Added")
 
 @dataclass(frozen=True)
 class Link:
-    """Words that lead to an address. `mark` is the name of a page that counts as being there."""
+    """Words that lead to an address. `mark`: names of pages, apart by blanks, that
+    count as being there."""
 
     text: str
     address: str
@@ -62,6 +63,13 @@ run_actions: Hook[Callable[..., Any]] = Hook()
 # What is put right from time to time, by a process beside the web server. They do not raise
 # for what passes, and take at most a second.
 sweeps: Hook[Callable[[], None]] = Hook()
+# Further lists of the API, for its router; asked when its addresses are first read.
+api_lists: Hook[Callable[[Any], None]] = Hook()
+
+
+def present(hook: Hook[Any], *about: Any) -> list[Any]:
+    """What the callables of a hook give, without those that give nothing."""
+    return [one for make in hook if (one := make(*about)) is not None]
 
 
 def all_links(hook: Hook[Any], *about: Any) -> list[Link]:

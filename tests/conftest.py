@@ -10,10 +10,8 @@
 import ipaddress
 import os
 import shutil
-import sqlite3
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import closing
 from typing import Any
 
 import pytest
@@ -23,6 +21,8 @@ from django.test import TransactionTestCase
 from playwright.sync_api import Browser, ConsoleMessage, Page, ViewportSize, expect, sync_playwright
 from pytest_django import DjangoDbBlocker
 from pytest_django.live_server_helper import LiveServer
+
+from tests.servers.copies import kept_copy
 
 # Playwright's synchronous API keeps an event loop in this thread; Django's guard against
 # database calls inside a loop would take it for asynchronous code.
@@ -74,19 +74,9 @@ def django_db_setup(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -
         call_command("load_reference", verbosity=0)
         name = str(connections["default"].settings_dict["NAME"])
         connections.close_all()
-    kept = f"{name}.reference"
-    _copy_database(name, kept)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(
-            TransactionTestCase, "_fixture_teardown", lambda case: _copy_database(kept, name)
-        )
+    with kept_copy(name) as put_back, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(TransactionTestCase, "_fixture_teardown", lambda case: put_back())
         yield
-
-
-def _copy_database(source: str, target: str) -> None:
-    """Copy one SQLite file over another, pages and all, in one transaction."""
-    with closing(sqlite3.connect(source)) as left, closing(sqlite3.connect(target)) as right:
-        left.backup(right)
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
-from results import services
+from results import hooks, services
 from results.admin.asking import ask_reason
 from results.admin.readonly import ModelAdmin, Seen, SeenInline, page_link, row_link
 from results.models import Measurement, Run
@@ -65,6 +65,12 @@ class RunAdmin(ModelAdmin):
     show_full_result_count = False
     inlines = (MeasurementInline,)
     actions = ("publish", "withdraw", "keep_out_of_ranks", "let_into_ranks")
+
+    def get_actions(self, request: HttpRequest) -> dict[str, Any]:
+        """Its own and those of other apps; none in a window that only picks a run."""
+        own = super().get_actions(request)
+        added = [found for one in hooks.run_actions if (found := self.get_action(one))]
+        return {**own, **{action[1]: action for action in added}} if own else own
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Run]:
         related = ("benchmark", "system__processor", "lab", "setup", "source", "created_by")

@@ -20,6 +20,7 @@ JSON = "application/json"
 CSRF = "csrfmiddlewaretoken"
 TRUE, FALSE = ("1", "true", "yes", "on"), ("", "0", "false", "no", "off")
 LONGEST_PROSE = 1_000
+MOST_GROUPED = 100
 SETTINGS = "set"
 FILE = "file"
 Sent = Mapping[str, Sequence[str]]
@@ -28,17 +29,22 @@ Sent = Mapping[str, Sequence[str]]
 class Fields:
     """What was sent, by name. Nothing is believed before `check` has passed.
 
+    `groups` are names under which values have names of their own: an object in JSON,
+    `group.name` in a form.
     Raises ValidationError at once for names that are not in `known`, for all of them.
     """
 
-    def __init__(self, request: Request, known: Sequence[str]) -> None:
+    def __init__(self, request: Request, known: Sequence[str], groups: Sequence[str] = ()) -> None:
         self.errors: dict[str, list[str]] = {}
-        self._sent = _sent(request)
+        self._groups: dict[str, dict[str, str]] = {name: {} for name in groups}
+        self._sent = self._take_groups(_sent(request, groups))
         for name, values in self._sent.items():
             if name == FILE:
                 self.refuse(name, _("no file came under this name; curl sends one by file=@NAME"))
             elif name not in known:
                 self.refuse(name[:60], _("is not known here; %s") % hint(name, known))
+            elif name in self._groups:
+                self.refuse(name, _("give each by its name: %s.… = value") % name)
             elif len(values) > 1 and name != SETTINGS:
                 self.refuse(name, _("is given more than once"))
         self.check()
@@ -113,23 +119,61 @@ class Fields:
             self.refuse(error.field, str(error))
             return {}
 
+    def group(self, name: str) -> dict[str, str]:
+        """The values of a group by their own names."""
+        found = self._groups[name]
+        if len(found) > MOST_GROUPED:
+            words = {"found": len(found), "limit": MOST_GROUPED}
+            self.refuse(name, _("found %(found)d values, expected at most %(limit)d") % words)
+            return {}
+        for key, text in found.items():
+            if problem := plain_problem(key) or plain_problem(text):
+                self.refuse(f"{name}.{key[:60]}", problem)
+        return found
+
+    def _take_groups(self, sent: Sent) -> Sent:
+        """Put aside what belongs to a group; the rest."""
+        rest: dict[str, Sequence[str]] = {}
+        for name, values in sent.items():
+            group, dot, key = name.partition(".")
+            if not (dot and group in self._groups):
+                rest[name] = values
+            elif len(values) > 1:
+                self.refuse(name[:60], _("is given more than once"))
+            else:
+                self._groups[group][key] = values[0].strip()
+        return rest
+
     def _first(self, name: str) -> str:
         return next(iter(self._sent.get(name, ())), "").strip()
 
 
-def _sent(request: Request) -> Sent:
+def _sent(request: Request, groups: Sequence[str] = ()) -> Sent:
     """The fields of a form, or of a JSON object; of another body none was read."""
     plain: HttpRequest = request._request
     if plain.content_type == JSON:
-        return _of_json(request.data)
+        return _of_json(request.data, groups)
     return {name: values for name, values in plain.POST.lists() if name != CSRF}
 
 
-def _of_json(data: Any) -> Sent:
-    """Values as a form has them; `set` may be an object."""
+def _of_json(data: Any, groups: Sequence[str]) -> Sent:
+    """Values as a form has them; `set` may be an object, a group must be."""
     if not isinstance(data, dict):
         raise ValidationError([_("expected an object with the fields by name")])
-    return {str(name): _texts(name, value) for name, value in data.items() if value is not None}
+    found: dict[str, Sequence[str]] = {}
+    for name, value in data.items():
+        if name in groups and value is not None:
+            found |= _grouped(name, value)
+        elif value is not None:
+            found[str(name)] = _texts(name, value)
+    return found
+
+
+def _grouped(group: str, values: Any) -> Sent:
+    if not isinstance(values, dict):
+        raise ValidationError({group: [_("expected an object with values by name")]})
+    named = {f"{group}.{key}": value for key, value in values.items() if value is not None}
+    return {name: [_text(name, value)] for name, value in named.items()}
 
 
 def _texts(name: str, value: Any) -> list[str]:

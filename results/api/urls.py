@@ -1,10 +1,11 @@
-"""Addresses of the API. `router` takes further lists before the addresses are first read."""
+"""Addresses of the API; further lists come from `results.hooks`."""
 
 from __future__ import annotations
 
 from django.urls import include, path, re_path
 from rest_framework.routers import Route, SimpleRouter
 
+from results import hooks
 from results.api.views import benchmarks, comparisons, hardware, root, runs, uploads
 from results.kept import kept
 
@@ -31,6 +32,8 @@ router.register("measurements", runs.MeasurementViewSet, "api-measurement")
 router.register("uploads", uploads.UploadViewSet, "api-upload")
 router.register("comparisons", comparisons.ComparisonViewSet, "api-comparison")
 router.register("lists", comparisons.ListViewSet, "api-list")
+for add_lists in hooks.api_lists:
+    add_lists(router)
 
 compare = kept(comparisons.CompareView.as_view(), the_same_for_all=True)
 

@@ -37,6 +37,7 @@ class Shown:
     name: str
     text: str = ""
     run: str = ""
+    run_id: int = 0
     marks: tuple[Mark, ...] = ()
     ratio: str = ""
     why: str = ""
@@ -248,6 +249,7 @@ class _Maker:
             name=column.label,
             text=cellwords.cell_text(cell, shown),
             run=cellwords.run_address(cell.run),
+            run_id=cell.run,
             marks=tuple(marks_of(cell)) if cell.is_range or cell.value is not None else (),
             ratio="" if alone else cellwords.ratio_text(self.table, column, cell),
             why="" if cell.ratio is not None else why,

@@ -7,7 +7,7 @@ long for each; the page around them is made by templates. Every text is escaped 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from html import escape
 from typing import Any
@@ -16,24 +16,28 @@ from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext as _
 
 from results.charts.panels import Bar, Figure, Group, Line, Panel
+from results.hooks import Link as Added
 from results.pages.display import Entry, Shown
 from results.pages.forms import Link, Option
 from results.wording.cellwords import benchmark_address
 
 
-def lines(entries: Iterable[Entry]) -> SafeString:
-    """Lines of the table: what is measured, on what, and the cells of each column."""
+def lines(entries: Iterable[Entry], added: Sequence[Added] = ()) -> SafeString:
+    """Lines of the table: what is measured, on what, and the cells of each column.
+
+    `added`: links by each value, to whose addresses the id of its run is put.
+    """
     best = f'<span class="vh"> {_t(_("best of the row"))}</span>'
     nothing = (
         f'<span aria-hidden="true">–</span><span class="vh">{_t(_("not reported"))}</span></td>'
     )
-    return _safe(_line(entry, best, nothing) for entry in entries)
+    return _safe(_line(entry, best, nothing, added) for entry in entries)
 
 
-def _line(entry: Entry, best: str, nothing: str) -> str:
+def _line(entry: Entry, best: str, nothing: str, added: Sequence[Added]) -> str:
     row, title = ("same", ' class="rep"') if entry.repeated else ("first", "")
     direction = _t(entry.direction)
-    cells = "".join(_cell(cell, best, nothing) for cell in entry.cells)
+    cells = "".join(_cell(cell, best, nothing, added) for cell in entry.cells)
     missing = f'<td class="nr" aria-hidden="true">{_t(entry.missing)}</td>' if entry.missing else ""
     return (
         f'<tr id="{_t(entry.id)}" class="{row}"><th scope="row" class="w"><span{title}>'
@@ -44,14 +48,15 @@ def _line(entry: Entry, best: str, nothing: str) -> str:
     )
 
 
-def alone(entries: Iterable[Entry]) -> SafeString:
+def alone(entries: Iterable[Entry], added: Sequence[Added] = ()) -> SafeString:
     """The rows that only one column has, as entries of a list."""
-    return _safe(_alone(entry) for entry in entries)
+    return _safe(_alone(entry, added) for entry in entries)
 
 
-def _alone(entry: Entry) -> str:
+def _alone(entry: Entry, added: Sequence[Added]) -> str:
     numbers = "".join(
         f'{_t(cell.name)} <a href="{cell.run}"><b>{_t(cell.text)}</b></a> {_t(entry.unit)}'
+        f"{''.join(_added(link, cell) for link in added)}"
         for cell in entry.cells
         if cell.text
     )
@@ -101,7 +106,7 @@ def panels(figure: Figure) -> SafeString:
     )
 
 
-def _cell(cell: Shown, best: str, nothing: str) -> str:
+def _cell(cell: Shown, best: str, nothing: str, added: Sequence[Added]) -> str:
     name = _t(cell.name)
     if not cell.text:
         return f'<td class="none" data-s="{name}" title="{_t(cell.missing)}">{nothing}'
@@ -112,10 +117,24 @@ def _cell(cell: Shown, best: str, nothing: str) -> str:
     if cell.others:
         link = f'<a href="{_t(cell.others_at)}">{_t(cell.others)}</a>'
         notes += f'<small class="nb">{link}</small>'
+    notes += "".join(_added(link, cell) for link in added)
     return (
         f'<td class="{classes}" data-s="{name}"{_cell_style(cell)}>'
         f'<a class="v" href="{cell.run}"{title}>{_t(cell.text)}{marks}{best if cell.best else ""}'
         f"</a>{_standing(cell)}{notes}</td>"
+    )
+
+
+def _added(link: Added, cell: Shown) -> str:
+    name = _("%(act)s: run %(number)s, %(value)s, %(system)s") % {
+        "act": link.text,
+        "number": cell.run_id,
+        "value": cell.text,
+        "system": cell.name,
+    }
+    return (
+        f'<span class="ad"><a href="{_t(link.address)}{cell.run_id}"'
+        f' aria-label="{_t(name)}">{_t(link.text)}</a></span>'
     )
 
 

@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from django.views.decorators.http import require_safe
 
-from results import catalogue, charts, queries, wording
+from results import catalogue, charts, hooks, queries, wording
 from results.charts import panels
 from results.compare import CompareError, Row, Table, compare_systems
 from results.kept import kept
@@ -42,6 +42,7 @@ def compare(request: HttpRequest) -> HttpResponse:
         errors = error.fields
     context = _table_context(state, table) if table else _empty_context(state, errors)
     _add_picker(context["controls"], find)
+    context["cell_links"] = hooks.present(hooks.cell_links, request.user)
     return render(request, "results/compare.html", context, status=400 if errors else 200)
 
 

@@ -8,7 +8,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
-from results import queries
+from results import hooks, queries
 from results.charts.bars import BarFigure, Length, bar_figure
 from results.compare import Column, CompareError, Table, compare_systems
 from results.kept import kept
@@ -73,6 +73,7 @@ def home(request: HttpRequest) -> HttpResponse:
         "front": front,
         "choices": choices,
         "labs": listings.labs_with_tallies(),
+        "panels": hooks.present(hooks.home_panels, request.user),
     }
     return render(request, "results/home.html", context)
 

@@ -8,6 +8,7 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
+from results import hooks
 from results.models import Artefact, Run
 from results.pages import runpage
 from results.pages.evidence import Log, read_log
@@ -42,6 +43,7 @@ def detail(request: HttpRequest, pk: int) -> HttpResponse:
         "hidden_files": bool(run.artefacts.all()) and not open_to_reader,
         "audit": listings.audit_of(run) if entitled else [],
         "upload": upload_of(run) if entitled else None,
+        "added": hooks.all_links(hooks.run_links, run, request.user),
         **_correction(run, request.user),
     }
     return render(request, "results/run.html", context)

@@ -1,8 +1,13 @@
-"""One module a benchmark: its parameters, presets and steps. Pure; found, not listed."""
+"""One module a benchmark: its parameters, presets and steps. Pure; found, not listed.
+
+A lab's own runners live outside: `EXTRA_RUNNERS` names their modules, with commas between. One
+for a benchmark that has a runner here takes its place.
+"""
 
 from __future__ import annotations
 
 import importlib
+import os
 import pkgutil
 from functools import cache
 
@@ -12,11 +17,11 @@ from runners.benchmarks.base import Runner
 @cache
 def runners() -> dict[str, Runner]:
     """Every runner by its benchmark's slug."""
-    modules = (
-        importlib.import_module(f"{__name__}.{m.name}") for m in pkgutil.iter_modules(__path__)
-    )
-    found = [module.RUNNER for module in modules if hasattr(module, "RUNNER")]
-    return {runner.benchmark: runner for runner in sorted(found, key=lambda r: r.benchmark)}
+    own = [f"{__name__}.{module.name}" for module in pkgutil.iter_modules(__path__)]
+    extra = [name.strip() for name in os.environ.get("EXTRA_RUNNERS", "").split(",")]
+    modules = [importlib.import_module(name) for name in (*sorted(own), *filter(None, extra))]
+    found = {m.RUNNER.benchmark: m.RUNNER for m in modules if hasattr(m, "RUNNER")}
+    return dict(sorted(found.items()))
 
 
 def get(benchmark: str) -> Runner | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
 from typing import Any
 
@@ -35,14 +36,19 @@ class Unasked(BaseContentNegotiation):
 
 
 class ShallowJSONParser(JSONParser):
-    """Refuses brackets without end, which Python's reader gives up on by RecursionError."""
+    """Refuses brackets without end, which Python's reader gives up on by RecursionError, and
+    halves of characters (`\\ud800`), which no answer could repeat and no database keeps."""
 
     def parse(self, *args: Any, **kwargs: Any) -> Any:
         """What the body says. Raises ParseError."""
         try:
-            return super().parse(*args, **kwargs)
+            found = super().parse(*args, **kwargs)
+            json.dumps(found, ensure_ascii=False).encode()
         except RecursionError:
             raise ParseError(_("The JSON is nested too deeply.")) from None
+        except UnicodeEncodeError:
+            raise ParseError(_("The JSON has half a character.")) from None
+        return found
 
 
 class Posted(Unasked):

@@ -1,0 +1,1 @@
+"""Real servers for tests: PostgreSQL and Redis of the tests' own, on private ports."""
