@@ -21,7 +21,7 @@ from runners.engine import scratch
 from runners.engine.base import Order, Outcome, Progress
 from runners.machine import Facts
 from runners.models import Attempt, Host, Job
-from runners.sweep import end_leftovers, lose_own, next_at
+from runners.sweep import end_leftovers, lose_own, next_at, scratch_root
 
 State = Attempt.State
 RENEW_S = 5.0
@@ -62,8 +62,8 @@ def _execute(attempt: Attempt) -> None:
         _end_failed(attempt, _("no runner measures it any more"))
         return
     plan = runner.plan(attempt.job.parameters, facts, str(Path(settings.VAR) / "kernels"))
-    root = Path(settings.VAR) / "scratch"
-    with scratch.folder(root, attempt.owner) as folder:
+    folder = scratch.make(scratch_root(), attempt.owner)
+    try:
         outcome = engine.run(
             plan.steps,
             folder,
@@ -72,6 +72,8 @@ def _execute(attempt: Attempt) -> None:
             shortest_s=plan.shortest_s,
         )
         patiently(lambda: _conclude(attempt, plan, outcome, facts))
+    finally:
+        scratch.remove(folder)
 
 
 def patiently(write: Callable[[], None]) -> None:
@@ -137,9 +139,7 @@ class RowWatch:
         if not (changed or due):
             return True
         tail = progress.tail.replace("\0", "")
-        held = claims.renew(
-            self.attempt, step=progress.step, progress=progress.share, tail=tail
-        )
+        held = claims.renew(self.attempt, step=progress.step, progress=progress.share, tail=tail)
         self.renewed_s = self.shown_s = now_s
         self.shown = progress
         return held

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import NamedTuple
 
 from django.db.models import Prefetch, QuerySet
 
@@ -70,9 +69,7 @@ def runs_to_repeat(ids: Iterable[int], user: Actor) -> list[Run]:
 def waiting_before(attempt: Attempt) -> int:
     """How many attempts come before a waiting one at its host, the running one among them."""
     states = (Attempt.State.QUEUED, Attempt.State.RUNNING)
-    return Attempt.objects.filter(
-        host=attempt.host_id, state__in=states, pk__lt=attempt.pk
-    ).count()
+    return Attempt.objects.filter(host=attempt.host_id, state__in=states, pk__lt=attempt.pk).count()
 
 
 def open_hosts() -> list[Host]:
@@ -85,18 +82,10 @@ def hosts_named() -> list[tuple[str, str]]:
     return list(Host.objects.values_list("slug", "name")[:MOST_HOSTS])
 
 
-def benchmarks_asked() -> list[str]:
-    """The benchmarks (slugs) that any job was about. One query."""
-    found = Job.objects.order_by("benchmark").values_list("benchmark", flat=True).distinct()
-    return list(found)
-
-
 def host_here() -> Host | None:
     """The host that this process runs on, if its worker has told where it lives. One query."""
     place = processes.place()
     return Host.objects.filter(place=place).select_related("system").first() if place else None
-
-
 
 
 def default_columns() -> list[str]:

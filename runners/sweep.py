@@ -7,8 +7,10 @@ import os
 import signal
 from contextlib import suppress
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
+from django.conf import settings
 from django.db.models import (
     DateTimeField,
     Exists,
@@ -23,7 +25,7 @@ from django.utils.translation import gettext as _
 
 from runners.claims import RUNNING, Owner, lose
 from runners.doorbell import ring
-from runners.engine import leftovers, processes
+from runners.engine import leftovers, processes, scratch
 from runners.models import Attempt, Host
 
 BATCH = 200
@@ -68,7 +70,14 @@ def end_leftovers(host: Host) -> int:
         if attempt.owner and attempt.place == processes.place():
             count += leftovers.end(attempt.owner, _session(attempt))
         Attempt.objects.filter(pk=attempt.pk).update(ended_at=Now())
+    alive = set(Attempt.objects.filter(state=RUNNING).values_list("owner", flat=True))
+    scratch.remove_others(scratch_root(), alive)
     return count
+
+
+def scratch_root() -> Path:
+    """Where each attempt on this machine has a folder while it runs."""
+    return Path(settings.VAR) / "scratch"
 
 
 def _session(attempt: Attempt) -> tuple[int, int] | None:

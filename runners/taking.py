@@ -100,9 +100,7 @@ def _draft(file: File, plan: Plan) -> Draft:
     return draft
 
 
-def _run(
-    run: DraftRun, attempt: Attempt, plan: Plan, outcome: Outcome, facts: Facts
-) -> DraftRun:
+def _run(run: DraftRun, attempt: Attempt, plan: Plan, outcome: Outcome, facts: Facts) -> DraftRun:
     """The run with what the engine knows and its output does not say. Raises Refused."""
     if run.benchmark != attempt.job.benchmark:
         raise Refused(_("it is the output of %(name)s") % {"name": run.benchmark})

@@ -1,5 +1,15 @@
 """Addresses of hosts and jobs."""
 
-from django.urls import URLPattern, URLResolver
+from django.urls import URLPattern, URLResolver, path
 
-urlpatterns: list[URLPattern | URLResolver] = []
+from runners.views import jobacts, jobs, newjob
+
+urlpatterns: list[URLPattern | URLResolver] = [
+    path("jobs/", jobs.jobs, name="jobs"),
+    path("jobs/new/", newjob.new, name="job-new"),
+    path("jobs/measure/", jobacts.measure, name="job-measure"),
+    path("jobs/<int:pk>/", jobs.job, name="job"),
+    path("jobs/<int:pk>/cancel/", jobacts.cancel, name="job-cancel"),
+    path("jobs/<int:pk>/publish/", jobacts.publish, name="job-publish"),
+    path("jobs/<int:pk>/again/", jobacts.again, name="job-again"),
+]

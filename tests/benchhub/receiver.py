@@ -35,6 +35,7 @@ SETTINGS = "tests.benchhub.receiving_settings"
 DISK_MB = 8
 # Long enough not to turn up in random bytes.
 BOUNDARY = "end-of-a-part-of-this-form"
+FORM = f"multipart/form-data; boundary={BOUNDARY}"
 ENTER = """
 set -e
 mount -t tmpfs -o size="$1",mode=700 tmpfs "$2"
@@ -127,13 +128,15 @@ def answer(connection: socket.socket) -> Answer:
     return Answer(response.status, body, {k.lower(): v for k, v in response.getheaders()})
 
 
-def head(path: str, length: int | None = None, *more: str, method: str = "POST") -> bytes:
-    """The head of a request: a form of `length` bytes."""
+def head(
+    path: str, length: int | None = None, *more: str, method: str = "POST", kind: str = FORM
+) -> bytes:
+    """The head of a request with a body of `length` bytes: a form, unless `kind` says else."""
     lines = [f"{method} {path} HTTP/1.1", "Host: localhost", *more]
     if length is not None:
         lines += [
             f"Content-Length: {length}",
-            f"Content-Type: multipart/form-data; boundary={BOUNDARY}",
+            f"Content-Type: {kind}",
         ]
     return ("\r\n".join(lines) + "\r\n\r\n").encode()
 

@@ -16,7 +16,18 @@ from pathlib import Path
 
 from tests.bench.report import Line, table
 from tests.benchhub.receiver import disks
-from tests.reliability import bombs, disk, hostile, killing, leaks, same, slow
+from tests.reliability import (
+    bombs,
+    cancels,
+    disk,
+    hostile,
+    jobs,
+    killing,
+    leaks,
+    pairs,
+    same,
+    slow,
+)
 from tests.reliability.hub import Hub, running
 
 TITLES = {
@@ -27,6 +38,10 @@ TITLES = {
     "slow": "R-12: slow clients",
     "bombs": "S-02, S-03: bombs, and archives that reach out",
     "tokens": "S-10: a live token",
+    "jobs": "R-02, R-09: jobs while workers are killed and their queue is wiped",
+    "cancels": "R-04: jobs cancelled in every state",
+    "trees": "R-05, R-06: stubborn processes and floods of output",
+    "pairs": "R-16: two workers on one host",
 }
 
 
@@ -41,11 +56,16 @@ class Plan:
     left_kb: Sequence[int]
     seconds: int
     bomb_mb: int
+    jobs: int
+    trees: int
+    children: int
+    cancels: int
+    pair: int
 
 
 PLANS = {
-    "full": Plan(500, 20, 50, 2000, [*range(0, 320, 8)], 60, 300),
-    "small": Plan(40, 6, 50, 120, [0, 72, 96, 240], 5, 60),
+    "full": Plan(500, 20, 50, 2000, [*range(0, 320, 8)], 60, 300, 60, 8, 4, 40, 12),
+    "small": Plan(40, 6, 50, 120, [0, 72, 96, 240], 5, 60, 10, 1, 1, 4, 4),
 }
 
 
@@ -59,6 +79,10 @@ def parts(hub: Hub, plan: Plan, folder: Path) -> Mapping[str, Callable[[], list[
         "slow": lambda: slow.measure(hub, plan.seconds),
         "bombs": lambda: bombs.measure(hub, plan.bomb_mb),
         "tokens": lambda: leaks.measure(hub),
+        "jobs": lambda: jobs.measure(hub, plan.jobs, plan.trees, plan.children, wipes=2),
+        "cancels": lambda: cancels.measure(hub, plan.cancels),
+        "trees": lambda: cancels.trees(hub),
+        "pairs": lambda: pairs.measure(hub, plan.pair),
     }
 
 

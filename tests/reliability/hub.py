@@ -24,18 +24,27 @@ from tests.benchhub.receiver import BOUNDARY, Answer, Server, head
 
 UPLOADS = "/api/v1/uploads/"
 # One lab for each figure, so that each counts what is its own.
-LABS = ("killed", "same", "hostile", "bombs", "tokens", "disk", "slow")
+LABS = ("killed", "same", "hostile", "bombs", "tokens", "disk", "slow", "jobs")
+SCOPES = {"jobs": ["run"]}
+# Jobs run what a test asks for; a dead worker is noticed soon.
+JOBS = {"EXTRA_RUNNERS": "tests.runners.given", "JOB_LEASE_S": "4", "JOB_SWEEP_S": "1"}
 MAKE_LABS = """
 import json
 from results import tokens
 from results.models import Lab
 labs = [Lab.objects.create(slug=slug, name=slug) for slug in {labs!r}]
-made = [tokens.make(lab=lab, scopes=["upload"], name="", actor=None) for lab in labs]
+scopes = {scopes!r}
+made = [
+    tokens.make(lab=lab, scopes=scopes.get(lab.slug, ["upload"]), name="", actor=None)
+    for lab in labs
+]
 print(json.dumps({{lab.slug: secret for lab, (_token, secret) in zip(labs, made)}}))
 """
 File = tuple[str, bytes]
 # Passing on its own: the process was killed, is being started, or has too much to do.
 AGAIN = frozenset({0, 502, 503})
+# What the command lines of single processes end with.
+ENDINGS = {"reader": " intake", "keeper": " manage.py worker"}
 
 
 @dataclass(frozen=True)
@@ -55,8 +64,8 @@ class Hub(Server):
         masters = [p for p in children if "gunicorn" in _command(p)]
         if which == "master":
             return masters
-        if which == "reader":
-            return [p for p in children if _command(p).endswith(" intake")]
+        if which in ENDINGS:
+            return [p for p in children if _command(p).endswith(ENDINGS[which])]
         return [worker for master in masters for worker in _children(master.pid)]
 
     @property
@@ -71,7 +80,7 @@ class Hub(Server):
     def manage(self, *words: str) -> str:
         """What a command of manage.py prints on standard output."""
         argv = [sys.executable, "manage.py", *words]
-        env = environment(self.var)
+        env = environment(self.var, **JOBS)
         done = subprocess.run(argv, cwd=ROOT, env=env, check=True, stdout=subprocess.PIPE)
         return done.stdout.decode()
 
@@ -171,7 +180,7 @@ def running(folder: Path) -> Iterator[Hub]:
     var.mkdir()
     temporary.mkdir()
     port = free_port()
-    env = environment(var, PORT=str(port), BIND="127.0.0.1", TMPDIR=str(temporary))
+    env = environment(var, PORT=str(port), BIND="127.0.0.1", TMPDIR=str(temporary), **JOBS)
     with (folder / "output.log").open("wb") as output:
         process = subprocess.Popen(
             [sys.executable, "-m", "benchhub.serve"],
@@ -185,7 +194,7 @@ def running(folder: Path) -> Iterator[Hub]:
     try:
         wait_for(lambda: process.poll() is not None or "serving at" in hub.log.read_text())
         assert process.poll() is None, hub.log.read_text()
-        printed = hub.manage("shell", "-c", MAKE_LABS.format(labs=LABS))
+        printed = hub.manage("shell", "-c", MAKE_LABS.format(labs=LABS, scopes=SCOPES))
         secrets = json.loads(printed.splitlines()[-1])
         yield Hub(process, port, var, secrets)
     finally:

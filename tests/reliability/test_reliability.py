@@ -9,7 +9,17 @@ import pytest
 
 from tests.bench.report import Line
 from tests.benchhub.receiver import Limit, Tmpfs, disks
-from tests.reliability import bombs, disk, hostile, killing, leaks, same
+from tests.reliability import (
+    bombs,
+    cancels,
+    disk,
+    hostile,
+    jobs,
+    killing,
+    leaks,
+    pairs,
+    same,
+)
 from tests.reliability.__main__ import PLANS
 from tests.reliability.hub import Hub
 
@@ -62,3 +72,21 @@ def test_nothing_is_lost_or_doubled_while_processes_are_killed(hub: Hub) -> None
     lines = killing.measure(hub, SMALL.uploads, SMALL.kills)
     assert wrong(lines) == []
     assert found(lines, "requests that broke off and were sent again") > 0
+
+
+def test_jobs_are_done_once_though_workers_die_and_their_queue_is_wiped(hub: Hub) -> None:
+    lines = jobs.measure(hub, SMALL.jobs, SMALL.trees, SMALL.children, wipes=1)
+    assert wrong(lines) == []
+    assert found(lines, "attempts beyond one a job") > 0
+
+
+def test_jobs_are_cancelled_in_every_state(hub: Hub) -> None:
+    assert wrong(cancels.measure(hub, SMALL.cancels)) == []
+
+
+def test_stubborn_processes_and_floods_end_with_their_job(hub: Hub) -> None:
+    assert wrong(cancels.trees(hub)) == []
+
+
+def test_two_workers_on_one_host_measure_one_at_a_time(hub: Hub) -> None:
+    assert wrong(pairs.measure(hub, SMALL.pair)) == []

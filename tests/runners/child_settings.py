@@ -4,7 +4,7 @@ import os
 
 os.environ["VAR"] = os.environ["TEST_VAR"]
 
-from benchhub.settings import *  # noqa: E402, F403
-from benchhub.settings import DATABASES  # noqa: E402
+from benchhub.settings import *  # noqa: F403
+from benchhub.settings import DATABASES
 
 DATABASES["default"]["NAME"] = os.environ["TEST_DATABASE"]

@@ -48,7 +48,10 @@ def make_host(slug: str) -> Host:
         slug=f"{slug}-cpu", name="Example 2", short_name="Example 2", cores=2, is_public=False
     )
     system = System.objects.create(
-        slug=f"{slug}-system", name="Host under test", processor=processor, sockets=1,
+        slug=f"{slug}-system",
+        name="Host under test",
+        processor=processor,
+        sockets=1,
         is_public=False,
     )
     return Host.objects.create(

@@ -53,7 +53,10 @@ def test_a_finished_job_leaves_a_run_with_the_lines_of_its_log(host: Host) -> No
     assert (attempt.state, attempt.progress, attempt.job.state) == ("finished", 1.0, "finished")
     run = attempt.job.runs.get()
     assert (run.state, run.lab.slug, run.system, run.scope) == (
-        "draft", "local", host.system, "system",
+        "draft",
+        "local",
+        host.system,
+        "system",
     )
     assert run.get_trust_display() == "verified"
     assert (run.version, run.parameters["placement"]) == ("5.10", "all")
@@ -69,7 +72,8 @@ def test_a_finished_job_leaves_a_run_with_the_lines_of_its_log(host: Host) -> No
     log = kept.read_text(encoding="utf-8").splitlines()
     assert log[triad.line_from - 1].startswith("Triad:")
     assert {a.name for a in run.artefacts.all()} == {
-        f"stream-job-{job.pk}.log", f"job-{job.pk}-record.json",
+        f"stream-job-{job.pk}.log",
+        f"job-{job.pk}-record.json",
     }
 
 

@@ -36,7 +36,10 @@ def token_of(lab: Lab, *scopes: str) -> TokenUser:
 
 def ask(host: Host, actor: Any, **changes: Any) -> Job:
     given: dict[str, Any] = {
-        "benchmark": "stream", "preset": "standard", "parameters": {}, "publish": False,
+        "benchmark": "stream",
+        "preset": "standard",
+        "parameters": {},
+        "publish": False,
     }
     return request_job(host=host, actor=actor, **{**given, **changes})
 

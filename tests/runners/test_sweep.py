@@ -83,6 +83,7 @@ def test_what_a_lost_attempt_left_is_ended_before_the_next(host: Host) -> None:
     )
     assert child.stdout is not None
     child.stdout.readline()
+    child.stdout.close()
     sweep.sweep_host(host)
     assert child.wait(timeout=30) < 0
     lost = host.attempts.get(state="lost")
