@@ -114,6 +114,17 @@ SQLITE_OPTIONS = {
     ),
 }
 
+# A server that is gone is noticed within seconds, in the midst of an answer too: a page then
+# says so instead of waiting for minutes.
+POSTGRESQL_OPTIONS = {
+    "connect_timeout": 5,
+    "application_name": "benchhub",
+    "keepalives_idle": 30,
+    "keepalives_interval": 5,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 30_000,
+}
+
 
 def database(folder: Path) -> dict[str, Any]:
     """Django's database entry: `DATABASE_URL`, else SQLite in `folder`."""
@@ -128,8 +139,10 @@ def database(folder: Path) -> dict[str, Any]:
     if config["ENGINE"] == "django.db.backends.sqlite3":
         config["OPTIONS"] = {**SQLITE_OPTIONS, **config.get("OPTIONS", {})}
     else:
+        # Each thread keeps its connection for a minute; one that broke is made anew.
         config.setdefault("CONN_MAX_AGE", 60)
         config["CONN_HEALTH_CHECKS"] = True
+        config["OPTIONS"] = {**POSTGRESQL_OPTIONS, **config.get("OPTIONS", {})}
     return config
 
 
@@ -173,7 +186,10 @@ def broker_options(url: str, folder: Path) -> dict[str, Any]:
     if scheme.startswith("redis"):
         return {
             "visibility_timeout": VISIBILITY_S,
+            "socket_connect_timeout": 5,
+            # Longer than the second for which a consumer's read blocks while nothing comes.
             "socket_timeout": 5,
-            "socket_connect_timeout": 1,
+            "socket_keepalive": True,
+            "health_check_interval": 25,
         }
     return {"confirm_publish": True}

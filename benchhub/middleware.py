@@ -4,6 +4,7 @@ import threading
 from collections.abc import Callable
 
 from django.conf import settings
+from django.core.exceptions import SuspiciousOperation
 from django.http import HttpRequest, HttpResponse
 from django.utils import translation
 
@@ -49,6 +50,20 @@ def few_at_once(get_response: Handler) -> Handler:
             return get_response(request)
         with places:
             return get_response(request)
+
+    return middleware
+
+
+def no_nul_in_the_admin(get_response: Handler) -> Handler:
+    """Refuse a NUL in an address of the admin, which would hand it on to the database.
+
+    Nothing that is stored has one, and PostgreSQL takes none. Other pages check their own.
+    """
+
+    def middleware(request: HttpRequest) -> HttpResponse:
+        if request.path_info.startswith("/admin/") and "%00" in request.META["QUERY_STRING"]:
+            raise SuspiciousOperation("a NUL in an address of the admin")
+        return get_response(request)
 
     return middleware
 

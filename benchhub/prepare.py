@@ -24,8 +24,12 @@ from benchhub.supervisor import say
 
 ADMIN = "admin"
 PASSWORD_FILE = "initial-admin-password"  # noqa: S105
-# What no page of ours asks for: DRF's browsable pages.
-IGNORED_STATIC = ["rest_framework"]
+# What no page of ours asks for: DRF's browsable pages; of htmx all but one file. Its extensions
+# name types of files that are not there, which hashed names would be looked for.
+IGNORED_STATIC = [
+    "rest_framework",
+    *(f"django_htmx/{name}" for name in ("ext/*", "htmx-4*", "htmax-*", "htmx-2.js", "django-*")),
+]
 
 
 def main() -> int:

@@ -1,4 +1,4 @@
-"""`make serve`: check the machine, prepare the data, keep web server and reader running.
+"""`make serve`: check the machine, prepare the data, keep web server, reader and worker running.
 
 Run as `python -m benchhub.serve`; PORT, BIND and VAR come from the environment. The process
 that supervises stays small: what needs Django runs in a child (benchhub.prepare).
@@ -55,7 +55,9 @@ def serve() -> None:
         prepare()
         web = Service("the web server", web_command(), ready=lambda: answers(bind, port))
         reader = Service("the reader of uploads", reader_command())
-        Supervisor([reader, web]).run(lambda: say(f"serving at {address} (Ctrl-C ends it)"))
+        # The last one: what it has to look at and to compile keeps no page waiting.
+        worker = Service("the worker of this host", worker_command())
+        Supervisor([reader, web, worker]).run(lambda: say(f"serving at {address} (Ctrl-C ends it)"))
         say("stopped.")
 
 
@@ -68,6 +70,11 @@ def web_command() -> list[str]:
 def reader_command() -> list[str]:
     """The process that reads uploads and publishes what is due."""
     return [sys.executable, "manage.py", "intake"]
+
+
+def worker_command() -> list[str]:
+    """The process that measures on this machine."""
+    return [sys.executable, "manage.py", "worker"]
 
 
 def check_disk(folder: Path) -> None:

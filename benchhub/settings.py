@@ -51,6 +51,7 @@ MIDDLEWARE = [
     "benchhub.middleware.few_at_once",
     "django.middleware.gzip.GZipMiddleware",
     "django.middleware.http.ConditionalGetMiddleware",
+    "benchhub.middleware.no_nul_in_the_admin",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.locale.LocaleMiddleware",
     "benchhub.middleware.language_of_address",
@@ -104,6 +105,11 @@ CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_ACCEPT_CONTENT = ["json"]
 CELERY_TASK_SERIALIZER = "json"
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
+CELERY_BROKER_CONNECTION_MAX_RETRIES = None  # for ever: a broker may be away for a night
+CELERY_TASK_PUBLISH_RETRY = False
+# What is printed and logged goes where the settings below say.
+CELERY_WORKER_HIJACK_ROOT_LOGGER = False
+CELERY_WORKER_REDIRECT_STDOUTS = False
 # This machine among the hosts; empty: by the name that it gives itself.
 HOST_NAME = env.env_str("HOST_NAME")
 # A running attempt whose worker is silent for so long is lost.
@@ -192,6 +198,8 @@ SPECTACULAR_SETTINGS = {
     "ENUM_NAME_OVERRIDES": {
         "RunStateEnum": "results.models.Run.State",
         "UploadStateEnum": "results.models.Upload.State",
+        "JobStateEnum": "runners.models.Job.State",
+        "AttemptStateEnum": "runners.models.Attempt.State",
     },
 }
 

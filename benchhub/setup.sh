@@ -2,7 +2,7 @@
 # Brings what BenchHub needs onto this machine: system packages, .venv, the chart library.
 #   setup.sh        for `make serve`
 #   setup.sh lint   and the checkers
-#   setup.sh test   and Chromium for the browser tests
+#   setup.sh test   and for the tests: Chromium, PostgreSQL, Redis
 # Does nothing where nothing is missing. Every failure is one message and exit 1.
 set -eu
 cd "$(dirname "$0")/.."
@@ -45,9 +45,24 @@ missing_packages() {
     fi
     command -v cc >/dev/null 2>&1 || echo gcc
     printf '#include <stdio.h>\n' | cc -E -x c - >/dev/null 2>&1 || echo libc6-dev
-    if [ "$goal" = test ]; then
-        command -v chromium >/dev/null 2>&1 || echo chromium fonts-liberation
-    fi
+    # What the kernels are compiled against; with another compiler's headers it may be there.
+    printf '#include <numa.h>\n' | cc -E -x c - >/dev/null 2>&1 || echo libnuma-dev
+    command -v lscpu >/dev/null 2>&1 || echo util-linux
+    [ "$goal" = test ] || return 0
+    command -v chromium >/dev/null 2>&1 || echo chromium fonts-liberation
+    has_postgresql || echo postgresql
+    command -v redis-server >/dev/null 2>&1 || command -v valkey-server >/dev/null 2>&1 ||
+        echo redis-server
+}
+
+# Debian keeps the server's programs out of PATH, a folder for each version. The tests start a
+# server of their own; whether one of the system's runs is all the same to them.
+has_postgresql() {
+    command -v initdb >/dev/null 2>&1 && return 0
+    for name in "${POSTGRESQL:-/usr/lib/postgresql}"/*/bin/initdb; do
+        [ -x "$name" ] && return 0
+    done
+    return 1
 }
 
 as_root() {

@@ -9,6 +9,7 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 ENDING = frozenset({signal.SIGINT, signal.SIGTERM, signal.SIGHUP})
 WATCHED = ENDING | {signal.SIGCHLD}
@@ -23,11 +24,15 @@ class NotStartedError(Exception):
 
 @dataclass
 class Service:
-    """A process to keep alive. `ready()` tells, at its first start, that it works."""
+    """A process to keep alive. `ready()` tells, at its first start, that it works.
+
+    `at_parents_end` is the signal that it gets when this process is gone.
+    """
 
     name: str
     argv: Sequence[str]
     ready: Callable[[], bool] = lambda: True
+    at_parents_end: signal.Signals = signal.SIGTERM
     process: subprocess.Popen[bytes] | None = None
     started_s: float = 0.0
     pause_s: float = 0.0
@@ -38,7 +43,8 @@ class Service:
         self.process = subprocess.Popen(
             self.argv,
             process_group=0,
-            preexec_fn=in_child,  # noqa: PLW1509  the supervisor has no threads
+            # Whoever supervises has no threads.
+            preexec_fn=partial(in_child, self.at_parents_end),  # noqa: PLW1509
             stdin=subprocess.DEVNULL,
         )
         self.started_s = time.monotonic()
@@ -70,11 +76,11 @@ def say(text: str) -> None:
     sys.stderr.flush()
 
 
-def in_child() -> None:
+def in_child(at_parents_end: signal.Signals = signal.SIGTERM) -> None:
     """Between fork and exec: take signals again, and end when the supervisor is gone."""
     signal.pthread_sigmask(signal.SIG_UNBLOCK, WATCHED)
     if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
+        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, at_parents_end)
 
 
 def _reason(code: int) -> str:
@@ -88,7 +94,7 @@ class Supervisor:
     def __init__(self, services: Sequence[Service], *, grace_s: float = 10.0) -> None:
         self.services = services
         self.grace_s = grace_s
-        signal.pthread_sigmask(signal.SIG_BLOCK, WATCHED)
+        hold_signals()
 
     def run(self, when_ready: Callable[[], None], *, patience_s: float = 60.0) -> None:
         """Start all, call `when_ready` once they answer, return after a signal.
@@ -114,13 +120,13 @@ class Supervisor:
                 raise NotStartedError(f"{service.name} did not start; its messages are above.")
             if service.ready():
                 return True
-            if _ended(0.05):
+            if ended(0.05):
                 return False
         raise NotStartedError(f"{service.name} did not answer within {patience_s:.0f} s.")
 
     def _watch(self) -> None:
         """Restart what dies, until a signal."""
-        while not _ended(self._pause()):
+        while not ended(self._pause()):
             now_s = time.monotonic()
             for service in self.services:
                 if service.process is None:
@@ -150,7 +156,12 @@ class Supervisor:
                 service.process.wait()
 
 
-def _ended(timeout_s: float) -> bool:
+def hold_signals() -> None:
+    """From now on signals wait until `ended` looks for them."""
+    signal.pthread_sigmask(signal.SIG_BLOCK, WATCHED)
+
+
+def ended(timeout_s: float) -> bool:
     """Wait for a signal at most `timeout_s`; True if it asks to end."""
     info = signal.sigtimedwait(WATCHED, timeout_s)
     if info is None or info.si_signo not in ENDING:

@@ -3,7 +3,7 @@
 import shutil
 
 from django.conf import settings
-from django.db import DatabaseError, connection
+from django.db import Error, connection
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect
 from django.templatetags.static import static
@@ -38,7 +38,7 @@ def _database_answers() -> bool:
         with connection.cursor() as cursor:
             cursor.execute("SELECT 1")
             return bool(cursor.fetchone())
-    except DatabaseError:
+    except Error:
         return False
 
 

@@ -32,6 +32,16 @@ def touch() -> None:
         Stamp.objects.create(pk=1, value=value)
 
 
+def hold() -> None:
+    """Have writers of what pages show take turns, from here to the transaction's end.
+
+    On PostgreSQL they would meet in the same cells, each holding what the other wants; called
+    before the first row is locked. On SQLite there is one writer at a time anyway.
+    """
+    if connection.features.has_select_for_update:
+        list(Stamp.objects.select_for_update().filter(pk=1).values_list("pk"))
+
+
 def mark() -> str:
     """A text that differs after each change of what pages show. One query."""
     with connection.cursor() as cursor:

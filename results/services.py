@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 from typing import Any
 
-from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
 from django.utils.translation import gettext as _
@@ -14,8 +13,9 @@ from django.utils.translation import gettext as _
 from results import actors
 from results.actors import Actor
 from results.chunks import chunks
-from results.freshness import touch
+from results.freshness import hold, touch
 from results.models import AuditEntry, Lab, Processor, Run, System
+from results.passing import retried
 from results.summaries import add_runs, rebuild, rework_runs
 
 DRAFT, PENDING = Run.State.DRAFT, Run.State.PENDING
@@ -39,7 +39,7 @@ class NotAllowed(ServiceError):  # noqa: N818 - a refusal, no failure
     """A change that is not for this account or token to make; the message may be shown."""
 
 
-@transaction.atomic
+@retried
 def publish(*, runs: Sequence[int], actor: Actor | None, reason: str = "") -> int:
     """Publish runs (ids); how many were not published before. A withdrawn run may return.
 
@@ -66,7 +66,7 @@ def publish(*, runs: Sequence[int], actor: Actor | None, reason: str = "") -> in
     return len(new)
 
 
-@transaction.atomic
+@retried
 def withdraw(*, runs: Sequence[int], actor: Actor | None, reason: str) -> int:
     """Withdraw runs (ids), with the reason that is shown; how many were not withdrawn before.
 
@@ -87,7 +87,7 @@ def withdraw(*, runs: Sequence[int], actor: Actor | None, reason: str) -> int:
     return len(found)
 
 
-@transaction.atomic
+@retried
 def supersede(*, old: int, new: int, actor: Actor | None, reason: str) -> None:
     """Let run `new` correct run `old` (ids): it is published, the old one is struck through.
 
@@ -113,7 +113,7 @@ def supersede(*, old: int, new: int, actor: Actor | None, reason: str) -> None:
     publish(runs=[new], actor=actor, reason=reason)
 
 
-@transaction.atomic
+@retried
 def edit_not_ranked(
     *, runs: Sequence[int], because: str, actor: Actor | None, reason: str = ""
 ) -> int:
@@ -137,7 +137,7 @@ def edit_not_ranked(
     return len(found)
 
 
-@transaction.atomic
+@retried
 def set_trust(*, runs: Sequence[int], trust: int, actor: Actor | None, reason: str = "") -> int:
     """Say who stands behind runs (ids), a level of `Trust`; how many had another."""
     found = [run for run in _locked(runs) if run.trust != trust]
@@ -152,7 +152,7 @@ def set_trust(*, runs: Sequence[int], trust: int, actor: Actor | None, reason: s
     return len(found)
 
 
-@transaction.atomic
+@retried
 def discard(*, runs: Sequence[int], actor: Actor | None, reason: str) -> int:
     """Delete runs (ids) that were never public; one audit row says which. ServiceError else."""
     found = _locked(runs)
@@ -174,7 +174,7 @@ def discard(*, runs: Sequence[int], actor: Actor | None, reason: str) -> int:
     return len(ids)
 
 
-@transaction.atomic
+@retried
 def schedule(
     *, runs: Sequence[int], publish_at: datetime, actor: Actor | None, reason: str = ""
 ) -> int:
@@ -203,7 +203,7 @@ def publish_due(*, now: datetime | None = None) -> int:
     return publish(runs=ids, actor=None, reason="scheduled") if ids else 0
 
 
-@transaction.atomic
+@retried
 def refresh_systems(*, systems: Sequence[int]) -> int:
     """Work out the summaries of systems (ids) anew after their facts were edited."""
     return rebuild(systems=systems)
@@ -235,10 +235,12 @@ def _require(may: Callable[[Actor, Lab], bool], actor: Actor | None, runs: Itera
 
 def _locked(ids: Sequence[int]) -> list[Run]:
     """The runs, in the order of their ids, held until the transaction ends."""
+    hold()
     wanted = sorted(set(ids))
     runs: list[Run] = []
     for part in chunks(wanted):
-        rows = Run.objects.select_for_update(of=("self",)).filter(pk__in=part)
+        # Others may go on pointing to them.
+        rows = Run.objects.select_for_update(of=("self",), no_key=True).filter(pk__in=part)
         runs += rows.select_related("superseded_by", "lab").order_by("pk")
     if len(runs) != len(wanted):
         missing = set(wanted) - {run.pk for run in runs}

@@ -16,12 +16,14 @@ from results.models import Run
 def add() -> None:
     """Called once, when the apps are ready."""
     from runners.admin.rerun import rerun
+    from runners.api.register import register
 
     hooks.head_links.add(head_links)
     hooks.run_links.add(run_links)
     hooks.cell_links.add(cell_link)
     hooks.home_panels.add(home_panel)
     hooks.run_actions.add(rerun)
+    register()
 
 
 def head_links(_reader: Any) -> Iterable[Link]:

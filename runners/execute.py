@@ -18,7 +18,7 @@ from runners.benchmarks.base import Plan
 from runners.claims import Owner
 from runners.doorbell import ring
 from runners.engine import scratch
-from runners.engine.base import Order, Outcome, Progress
+from runners.engine.base import Limits, Order, Outcome, Progress
 from runners.machine import Facts
 from runners.models import Attempt, Host, Job
 from runners.sweep import end_leftovers, lose_own, next_at, scratch_root
@@ -26,6 +26,8 @@ from runners.sweep import end_leftovers, lose_own, next_at, scratch_root
 State = Attempt.State
 RENEW_S = 5.0
 SHOW_S = 1.0
+# What ignores TERM is ended soon enough for a cancelled job to be over within 3 s.
+LIMITS = Limits(grace_s=2.0)
 PATIENCE_S, PAUSE_S = 120.0, 1.0
 LONGEST_MESSAGE = 2_000
 log = logging.getLogger("runners")
@@ -70,6 +72,7 @@ def _execute(attempt: Attempt) -> None:
             watch=RowWatch(attempt),
             marker=attempt.owner,
             shortest_s=plan.shortest_s,
+            limits=LIMITS,
         )
         patiently(lambda: _conclude(attempt, plan, outcome, facts))
     finally:
@@ -147,9 +150,10 @@ class RowWatch:
 
 def _conclude(attempt: Attempt, plan: Plan, outcome: Outcome, facts: Facts) -> None:
     """Store what came of it; nothing where somebody else has decided about the attempt."""
-    noted = {
+    noted: dict[str, Any] = {
         "record": dict(outcome.record),
         "flags": [{"word": flag.word, "text": flag.text} for flag in outcome.flags],
+        "tail": _tail(outcome),
     }
     if outcome.end == "gone":
         return
@@ -161,6 +165,13 @@ def _conclude(attempt: Attempt, plan: Plan, outcome: Outcome, facts: Facts) -> N
         _end_failed(attempt, outcome.message, **noted)
     else:
         _take(attempt, plan, outcome, facts, noted)
+
+
+def _tail(outcome: Outcome) -> str:
+    """The end of what was printed; where it failed, its last words too."""
+    last = outcome.said.replace(" / ", "\n")
+    shown = outcome.tail if last in outcome.tail else f"{outcome.tail}\n{last}"
+    return shown.replace("\0", "")
 
 
 def _take(

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from django.db import transaction
+from django.db.models import Q
 from django.db.models.functions import Now
 from django.utils.translation import gettext as _
 
@@ -58,11 +59,11 @@ def may_read(actor: Actor | None, job: Job) -> bool:
     """Whether they may read a job's log and record: the staff, the hub's lab, who asked."""
     if actors.is_staff(actor):
         return True
+    asked = [job.lab_id] if job.lab_id else []
+    wanted = Lab.objects.filter(Q(slug=sync.LOCAL) | Q(pk__in=asked))
     token = _run_token(actor)
-    own = {token.lab_id} if token else set()
-    labs = Lab.objects.filter(pk__in=actors.reads_labs(actor)) | Lab.objects.filter(pk__in=own)
-    wanted = Lab.objects.filter(slug=sync.LOCAL) | Lab.objects.filter(pk=job.lab_id)
-    return labs.filter(pk__in=wanted.values("pk")).exists()
+    own = [token.lab_id] if token else []
+    return wanted.filter(Q(pk__in=actors.reads_labs(actor)) | Q(pk__in=own)).exists()
 
 
 def _run_token(actor: Actor | None) -> Token | None:

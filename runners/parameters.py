@@ -150,4 +150,4 @@ def _shown(given: Any) -> str:
         return show(given[:200])
     if isinstance(given, int) and not isinstance(given, bool) and abs(given) >= GIANT:
         return "a number of 19 digits or more"
-    return show(repr(given)) if isinstance(given, int | float) else f"a {type(given).__name__}"
+    return show(given) if isinstance(given, int | float) else f"a {type(given).__name__}"

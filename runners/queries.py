@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from django.db.models import Prefetch, QuerySet
+from django.db.models import Count, Exists, OuterRef, Prefetch, Q, QuerySet, Subquery
 
 from results.actors import Actor
 from results.models import Comparison, Measurement, Run, System
-from results.queries import default_comparison, visible_runs
+from results.queries import default_comparison, visible_runs, visible_systems
 from runners.engine import processes
 from runners.models import Attempt, Host, Job
 
 OPEN = (Job.State.QUEUED, Job.State.RUNNING)
 MOST_RUNS = 50  # results of a job that its page shows
 MOST_HOSTS = 200  # that are offered in a form
+NEWEST = 5  # jobs of a host that its page names
 
 
 def jobs_listed(*, state: str = "", host: str = "", benchmark: str = "") -> QuerySet[Job]:
@@ -74,7 +75,8 @@ def waiting_before(attempt: Attempt) -> int:
 
 def open_hosts() -> list[Host]:
     """The hosts that take jobs. One query."""
-    return list(Host.objects.filter(is_open=True).select_related("system")[:MOST_HOSTS])
+    found = Host.objects.filter(is_open=True).select_related("system__processor")
+    return list(found[:MOST_HOSTS])
 
 
 def hosts_named() -> list[tuple[str, str]]:
@@ -105,3 +107,33 @@ def has_published(system: System | None, benchmarks: Iterable[str]) -> bool:
 def is_being_measured(host: Host, benchmarks: Iterable[str]) -> bool:
     """Whether a job of those benchmarks waits or runs at a host. One query."""
     return host.jobs.filter(state__in=OPEN, benchmark__in=list(benchmarks)).exists()
+
+
+def hosts_shown(user: Actor) -> list[Host]:
+    """All hosts with what their page says of each. One query.
+
+    `running` and the ids in `newest` are of jobs, `waiting` counts them; `is_system_seen`:
+    whether `user` may know of the host's system.
+    """
+    own = Job.objects.filter(host=OuterRef("pk")).order_by("-pk").values("pk")
+    seen = visible_systems(user).filter(pk=OuterRef("system_id"))
+    newest = {f"newest_{place}": Subquery(own[place : place + 1]) for place in range(NEWEST)}
+    found = Host.objects.annotate(
+        running=Subquery(own.filter(state=Job.State.RUNNING)[:1]),
+        waiting=Count("jobs", filter=Q(jobs__state=Job.State.QUEUED)),
+        is_system_seen=Exists(seen),
+        **newest,
+    )
+    return list(found.select_related("system__processor").order_by("slug")[:MOST_HOSTS])
+
+
+def newest_jobs(hosts: Iterable[Host]) -> dict[int, list[Job]]:
+    """The newest jobs of hosts that `hosts_shown` gave, by the host's id. Two queries."""
+    names = [f"newest_{place}" for place in range(NEWEST)]
+    ids = [getattr(host, name) for host in hosts for name in names]
+    short = Attempt.objects.defer("tail", "record").order_by("number")
+    jobs = Job.objects.filter(pk__in=[pk for pk in ids if pk is not None])
+    found: dict[int, list[Job]] = {}
+    for job in jobs.prefetch_related(Prefetch("attempts", short)).order_by("-pk"):
+        found.setdefault(job.host_id, []).append(job)
+    return found

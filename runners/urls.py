@@ -2,9 +2,10 @@
 
 from django.urls import URLPattern, URLResolver, path
 
-from runners.views import jobacts, jobs, newjob
+from runners.views import hosts, jobacts, jobs, newjob
 
 urlpatterns: list[URLPattern | URLResolver] = [
+    path("hosts/", hosts.index, name="hosts"),
     path("jobs/", jobs.jobs, name="jobs"),
     path("jobs/new/", newjob.new, name="job-new"),
     path("jobs/measure/", jobacts.measure, name="job-measure"),

@@ -8,7 +8,10 @@ import tempfile
 _folder = tempfile.mkdtemp(prefix="benchhub-test-")
 atexit.register(shutil.rmtree, _folder, ignore_errors=True)
 os.environ["VAR"] = _folder
-for _name in ("DATABASE_URL", "DEBUG", "HTTPS", "BIND", "ALLOWED_HOSTS", "SECRET_KEY", "PROXIES"):
+for _name in (
+    *("DATABASE_URL", "BROKER_URL", "DEBUG", "HTTPS", "BIND", "ALLOWED_HOSTS", "SECRET_KEY"),
+    *("PROXIES", "HOST_NAME"),
+):
     os.environ.pop(_name, None)
 # Never a database that somebody serves: another variable, which tests/postgres sets.
 if os.environ.get("TEST_DATABASE_URL"):

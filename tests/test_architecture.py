@@ -11,7 +11,7 @@ import pytest
 ROOT = Path(__file__).parents[1]
 # A room may import rooms of its own and of lower floors, never of higher ones.
 FLOORS = (
-    ("catalogue", "chunks", "hints"),
+    ("catalogue", "chunks", "hints", "passing"),
     ("models", "bundle", "formats", "units", "roles", "artefacts", "actors", "hooks"),
     ("queries", "freshness", "summaries", "sync"),
     ("services", "export", "ingest", "compare", "tokens"),

@@ -44,7 +44,7 @@ class Fields:
             elif name not in known:
                 self.refuse(name[:60], _("is not known here; %s") % hint(name, known))
             elif name in self._groups:
-                self.refuse(name, _("give each by its name: %s.… = value") % name)
+                self.refuse(name, _("expected %s.NAME, a field for each value") % name)
             elif len(values) > 1 and name != SETTINGS:
                 self.refuse(name, _("is given more than once"))
         self.check()

@@ -54,6 +54,7 @@ BENCHMARK = Benchmark(
         Parameter(
             "buffer_gib", "scale", "number", "GiB", label="Buffer", minimum=0, phrase="{} GiB"
         ),
+        Parameter("repeats", "describes", "integer", label="Repeats", minimum=1),
     ),
     tracked=(*BASE, COMPILER_FLAGS, BIOS_NPS),
     follows=FOLLOWS,

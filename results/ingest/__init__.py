@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError, OperationalError, transaction
 from django.utils import timezone
 
 from results import actors, artefacts, sync
@@ -13,7 +13,7 @@ from results.actors import Actor
 from results.bundle import Bundle, BundleError, Document, Problem
 from results.bundle.document import OPEN
 from results.bundle.problems import Finding, show
-from results.freshness import touch
+from results.freshness import hold, touch
 from results.ingest.aside import set_aside
 from results.ingest.check import Checker, Ready
 from results.ingest.curated import check_curated, store_curated
@@ -23,6 +23,7 @@ from results.ingest.parts import Parts, ensure_parts, ensure_setups
 from results.ingest.room import room_for
 from results.ingest.store import Standing, Writer, contradictions, known_runs
 from results.models import AuditEntry, Lab, Run, Trust
+from results.passing import got_in_the_way
 from results.services import reveal
 from results.summaries import rebuild
 
@@ -134,8 +135,9 @@ def store(
         try:
             with room_for(len(prepared.ready)), transaction.atomic():
                 return _store(prepared, standing)
-        except IntegrityError:
-            if attempt == ATTEMPTS - 1:
+        except (IntegrityError, OperationalError) as error:
+            again = isinstance(error, IntegrityError) or got_in_the_way(error)
+            if not again or attempt == ATTEMPTS - 1:
                 raise
     raise AssertionError("not reached")
 
@@ -232,6 +234,8 @@ def look(prepared: Prepared) -> IngestResult:
 def _store(prepared: Prepared, standing: Standing) -> IngestResult:
     document, ready, curated = prepared.document, prepared.ready, prepared.curated
     bundle = document.bundle
+    if curated or standing.is_published:
+        hold()
     known = known_runs(ready)
     old = [run for run in ready if run.identity in known]
     new = [run for run in ready if run.identity not in known]

@@ -27,11 +27,12 @@ from django.db import connections
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from results import catalogue, formats, sync
+from results import catalogue, formats, hooks, sync
 from results.intake import sweep, work
 from results.intake.jobs import look_at
 from results.intake.place import address
 from results.intake.work import failed
+from results.passing import passes
 from results.units import factor
 
 CPU_S = 60
@@ -39,7 +40,9 @@ WALL_S = 120
 MEMORY_BYTES = 1_000_000_000
 LONGEST_LINE = 2_000_000
 MOST_CHILDREN = 4
-NO_MEMORY = 71  # a child's exit code
+# Exit codes of a child.
+NO_MEMORY = 71
+PASSING = 75
 SWEEP_S = 2.0
 STRAYS_S = 600.0
 
@@ -103,6 +106,9 @@ def _said_of_signal(number: int) -> str:
 
 
 def _said_of_exit(code: int) -> str:
+    if code == PASSING:
+        # The disk is full or the database away: the sweep has them read again.
+        return ""
     if code == NO_MEMORY:
         most = MEMORY_BYTES // 10**6
         return _("Reading these files took more than %(most)d MB of memory.") % {"most": most}
@@ -120,11 +126,22 @@ def fork(job: Callable[[], Any], name: str) -> int:
         code = 0
     except MemoryError:
         code = NO_MEMORY
-    except BaseException:
-        logging.getLogger("results.intake").exception("%s failed", name)
+    except BaseException as error:
+        if passes(error):
+            code = PASSING
+        _log_failure(error, name)
     finally:
         connections.close_all()
         os._exit(code)
+
+
+def _log_failure(error: BaseException, name: str) -> None:
+    """What passes is a line; anything else is logged with where it came from."""
+    logger = logging.getLogger("results.intake")
+    if passes(error):
+        logger.warning("%s has to wait: %s", name, " ".join(str(error).split()))
+    else:
+        logger.error("%s failed", name, exc_info=error)
 
 
 def set_limits() -> None:
@@ -178,6 +195,7 @@ class Service(socketserver.ForkingMixIn, socketserver.UnixStreamServer):
 
 def sweep_all(*, strays: bool, idle_since: datetime | None = None) -> None:
     """Everything that is put right from time to time."""
+    sweep_others()
     if idle_since is not None:
         sweep.let_go(before=idle_since)
     sweep.give_up()
@@ -187,6 +205,15 @@ def sweep_all(*, strays: bool, idle_since: datetime | None = None) -> None:
     if strays:
         sweep.remove_strays()
         sweep.forget_systems()
+
+
+def sweep_others() -> None:
+    """What other apps put right; first, since uploads take their time, and none stops another."""
+    for one in hooks.sweeps:
+        try:
+            one()
+        except Exception as error:
+            _log_failure(error, "a sweep")
 
 
 def load() -> None:

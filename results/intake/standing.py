@@ -9,13 +9,13 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
-from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from results import actors, services
 from results.intake.uploads import UploadError, locked, may_change, note
 from results.models import Lab, Run, Trust, Upload
+from results.passing import retried
 
 State = Upload.State
 LONGEST_EMBARGO = timedelta(days=3 * 366)
@@ -28,7 +28,7 @@ def trust_of(lab: Lab | None) -> Trust:
     return Trust.VENDOR if lab is not None and lab.kind == Lab.Kind.VENDOR else Trust.COMMUNITY
 
 
-@transaction.atomic
+@retried
 def send(*, upload: Upload, actor: Any, publish_at: datetime | None = None) -> Upload:
     """Put an upload before those who may publish it, with the date that its lab wishes.
 
@@ -49,7 +49,7 @@ def send(*, upload: Upload, actor: Any, publish_at: datetime | None = None) -> U
     return upload
 
 
-@transaction.atomic
+@retried
 def give_back(*, upload: Upload, actor: Any, why: str) -> Upload:
     """Return an upload to its lab with a note of what is to be mended."""
     upload = locked(upload)
@@ -67,7 +67,7 @@ def give_back(*, upload: Upload, actor: Any, why: str) -> Upload:
     return upload
 
 
-@transaction.atomic
+@retried
 def judge(
     *, upload: Upload, actor: Any, trust: int | None = None, not_ranked_because: str | None = None
 ) -> Upload:
@@ -88,7 +88,7 @@ def judge(
     return upload
 
 
-@transaction.atomic
+@retried
 def publish_upload(*, upload: Upload, actor: Any) -> Upload:
     """Publish an upload's runs; those that it corrects are struck through with the reason."""
     upload = _ready(upload)
@@ -104,7 +104,7 @@ def publish_upload(*, upload: Upload, actor: Any) -> Upload:
     return upload
 
 
-@transaction.atomic
+@retried
 def schedule_upload(*, upload: Upload, actor: Any, publish_at: datetime) -> Upload:
     """Publish an upload by itself at a moment to come."""
     upload = _ready(upload)
@@ -123,7 +123,7 @@ def _check_date(publish_at: datetime) -> None:
         raise UploadError(_("The date must lie in the future, within three years."))
 
 
-@transaction.atomic
+@retried
 def unschedule_upload(*, upload: Upload, actor: Any) -> Upload:
     """Take the date back: the upload is in review again."""
     upload = locked(upload)
@@ -141,7 +141,7 @@ def _without_date(upload: Upload, why: str) -> None:
     Upload.objects.filter(pk=upload.pk).update(publish_at=None, note=why)
 
 
-@transaction.atomic
+@retried
 def withdraw_upload(*, upload: Upload, actor: Any, reason: str) -> Upload:
     """Withdraw all of an upload, with the reason that readers of its runs will see."""
     upload = locked(upload)

@@ -55,8 +55,12 @@ def publish_due() -> int:
 
 
 def forget_systems() -> int:
-    """Remove systems that came with an upload and of which no run is left; how many."""
-    lonely = System.objects.filter(is_public=False, runs=None, groups=None, list_entries=None)
+    """Remove systems that came with an upload and that nothing points to any more; how many.
+
+    What points to them another app may add: a host is a system before it has measured anything.
+    """
+    pointing = dict.fromkeys(relation.name for relation in System._meta.related_objects)
+    lonely = System.objects.filter(is_public=False, **pointing)
     count = lonely.delete()[1].get("results.System", 0)
     Processor.objects.filter(is_public=False, systems=None).delete()
     return count

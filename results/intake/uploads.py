@@ -13,6 +13,7 @@ from django.utils.translation import gettext as _
 from results import actors
 from results.intake.given import Given
 from results.models import Artefact, AuditEntry, Lab, Run, Upload, UploadFile
+from results.passing import retried
 from results.roles import canonical
 from results.services import ServiceError, discard
 
@@ -150,7 +151,7 @@ def _again(known: Upload, given: Given, actor: Any, clear: Iterable[str]) -> Upl
     return known
 
 
-@transaction.atomic
+@retried
 def answer(
     *,
     upload: Upload,

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import errno
 import secrets
+import time
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any
 
 from django.contrib.auth import get_user_model
 from django.contrib.auth.models import AnonymousUser
-from django.db import OperationalError, transaction
+from django.db import Error, connection, transaction
 from django.db.models import F, Q
 from django.utils import timezone
 from django.utils.translation import gettext as _
@@ -37,12 +36,15 @@ from results.intake.understand import understand
 from results.intake.understood import Around, Understood
 from results.intake.uploads import drop_drafts, note
 from results.models import Run, Token, Upload
+from results.passing import database_is_away, passes
 from results.queries import visible_systems
 from results.services import ServiceError
 
 State = Upload.State
 LEASE = timedelta(minutes=4)
 MOST_ATTEMPTS = 3
+BACK_S = 30.0  # how long a database that is started again is waited for
+LOOK_S = 0.3
 
 
 @dataclass
@@ -61,12 +63,29 @@ def process(pk: int) -> None:
         if _claim(pk, claim):
             upload = Upload.objects.select_related("lab", "created_by", "token__lab").get(pk=pk)
             _finish(upload, claim, read_upload(upload))
-    except (OSError, OperationalError) as error:
+    except (OSError, Error) as error:
         if not passes(error):
             raise
-        # Where there is no room even for this, the reader's sweep lets go of it.
-        with suppress(OperationalError):
+        _let_wait(pk, claim, patience_s=BACK_S if database_is_away(error) else 0.0)
+
+
+def _let_wait(pk: int, claim: str, *, patience_s: float) -> None:
+    """Let another process read it, as soon as the database can be told so.
+
+    Where it cannot, the reader's sweep lets go of it, and this attempt counts.
+    """
+    until = time.monotonic() + patience_s
+    while True:
+        try:
             release(pk, claim)
+        except Error as error:
+            if not passes(error) or time.monotonic() >= until:
+                return
+            # A connection that was lost is not made anew by itself.
+            connection.close()
+            time.sleep(LOOK_S)
+        else:
+            return
 
 
 def _claim(pk: int, claim: str) -> bool:
@@ -80,14 +99,6 @@ def release(pk: int, claim: str) -> None:
     """Let another process read it; this attempt does not count."""
     held = Upload.objects.filter(pk=pk, claim=claim, state=State.RECEIVED)
     held.update(claim="", claimed_at=None, attempts=F("attempts") - 1)
-
-
-def passes(error: Exception) -> bool:
-    """Whether the disk was full or the database busy: nobody's mistake, and over some time."""
-    if isinstance(error, OSError):
-        return error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-    text = str(error).lower()
-    return any(words in text for words in ("full", "disk i/o", "unable to open", "locked"))
 
 
 def fail(pk: int, why: str, *, claim: str | None = None) -> None:

@@ -13,15 +13,9 @@ from django.http import HttpRequest
 from django.utils.translation import gettext as _
 
 from results.artefacts import incoming
+from results.passing import disk_is_full
 from results.receiving.handler import MOST_BYTES, too_large
-from results.receiving.refusals import (
-    FULL,
-    MB,
-    PASSING_S,
-    ReceiveError,
-    no_room,
-    too_much_text,
-)
+from results.receiving.refusals import MB, PASSING_S, ReceiveError, no_room, too_much_text
 
 # Boundaries, headers and text fields around the files.
 FORM_BYTES = MB
@@ -51,7 +45,7 @@ def check_room(size: int) -> None:
     try:
         disk = os.statvfs(incoming())
     except OSError as error:
-        if error.errno in FULL:
+        if disk_is_full(error):
             raise ReceiveError(507, no_room(), PASSING_S) from error
         raise
     free = disk.f_bavail * disk.f_frsize

@@ -15,8 +15,9 @@ from django.http.multipartparser import MultiPartParser
 from django.utils.translation import gettext as _
 
 from results.artefacts import Writer, save
+from results.passing import disk_is_full
 from results.receiving.names import flat, unique
-from results.receiving.refusals import FULL, MB, PASSING_S, ReceiveError, no_room, refusal
+from results.receiving.refusals import MB, PASSING_S, ReceiveError, no_room, refusal
 
 MOST_BYTES = 64 * MB
 MOST_FIELDS = 200
@@ -186,7 +187,7 @@ class _Disk:
 
 
 def _of_the_disk(error: OSError) -> ReceiveError:
-    if error.errno in FULL:
+    if disk_is_full(error):
         return ReceiveError(507, no_room(), PASSING_S)
     name = errno.errorcode.get(error.errno or 0, "")
     logger.error("A file could not be stored: %s %s", name, error, exc_info=error)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 from typing import Any
 
 from django.conf import settings
@@ -12,27 +11,19 @@ from django.core.exceptions import (
     TooManyFieldsSent,
     TooManyFilesSent,
 )
-from django.db import OperationalError
 from django.http import HttpRequest, HttpResponse, JsonResponse, UnreadablePostError
 from django.http.multipartparser import MultiPartParserError
 from django.shortcuts import render
 from django.template.loader import render_to_string
 from django.utils.translation import gettext as _
 
+from results.passing import database_is_away, database_passes, disk_is_full
+
 MB = 10**6
 # What may be tried again, and when: somebody has to make room first.
 PASSING_S = 30
-FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
-# SQLite's and PostgreSQL's words for a disk that is full or does not answer, and for a lock
-# that was waited for in vain. Anything else that a database says is a fault of ours.
-PASSING = (
-    "database or disk is full",
-    "disk i/o error",
-    "unable to open database",
-    "database is locked",
-    "database table is locked",
-    "no space left on device",
-)
+# A database that is started again is there within seconds.
+AWAY_S = 5
 
 
 class ReceiveError(Exception):
@@ -91,14 +82,16 @@ def too_much_text() -> str:
 
 
 def passing(error: BaseException | None) -> ReceiveError | None:
-    """What to answer if the disk is full or the database cannot write just now; else None.
+    """What to answer if the disk is full or the database away or too busy; else None.
 
     Looks at what led to the error too: Django's sessions wrap what the database said.
     """
     for one in _chain(error):
-        if isinstance(one, OSError) and one.errno in FULL:
+        if disk_is_full(one):
             return ReceiveError(507, no_room(), PASSING_S)
-        if isinstance(one, OperationalError) and any(w in str(one).lower() for w in PASSING):
+        if database_is_away(one):
+            return ReceiveError(503, _("The database does not answer at the moment."), AWAY_S)
+        if database_passes(one):
             text = _("Nothing can be stored at the moment: the disk is full or too busy.")
             return ReceiveError(503, text, PASSING_S)
     return None

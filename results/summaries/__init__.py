@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from results.catalogue.base import Benchmark, Value
 from results.chunks import chunks
-from results.freshness import touch
+from results.freshness import hold, touch
 from results.models import Measurement, Run, Summary, System
 from results.roles import Roles, fingerprint, tracked_values
 from results.summaries.merging import Entry, Place, Shape, add, entries
@@ -42,6 +42,7 @@ def add_runs(ids: Sequence[int]) -> None:
 
 def rework_runs(ids: Sequence[int]) -> None:
     """Work the cells of runs out anew: they are published no more, or stand otherwise now."""
+    hold()
     touched: set[int] = set()
     for part in chunks(ids):
         linked = Measurement.objects.filter(run__in=part, summary__isnull=False)
@@ -59,6 +60,7 @@ def rebuild(*, systems: Collection[int] | None = None, benchmark: str | None = N
 
     For when facts that cells are keyed by have changed: a system's, or the catalogue's.
     """
+    hold()
     cells, runs = Summary.objects.all(), Run.objects.filter(state=Run.State.PUBLISHED)
     if systems is not None:
         cells, runs = cells.filter(system__in=systems), runs.filter(system__in=systems)

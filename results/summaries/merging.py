@@ -11,7 +11,7 @@ from typing import Protocol
 
 from results.catalogue.base import Value
 from results.chunks import chunks
-from results.freshness import touch
+from results.freshness import hold, touch
 from results.models import Summary
 from results.roles import Roles, cell_key
 
@@ -132,7 +132,8 @@ def add(entries: Iterable[Entry]) -> None:
     by_key: dict[str, list[Entry]] = {}
     for item in entries:
         by_key.setdefault(item.key, []).append(item)
-    # One order for all writers: two that meet on PostgreSQL wait, and do not deadlock.
+    if by_key:
+        hold()
     for keys in chunks(sorted(by_key)):
         ids = _merge({key: by_key[key] for key in keys})
         for key in keys:

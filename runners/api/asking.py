@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -63,6 +63,9 @@ def read_wanted(request: Request) -> Wanted:
     fields.check()
     run = _run(request.user, words["run"]) if words["run"] else None
     runner = _runner(words["benchmark"], run)
+    for name, text in misnamed(runner, chosen).items():
+        fields.refuse(_field(name), text)
+    fields.check()
     wanted = Wanted(
         host=_host(words["host"]),
         benchmark=runner.benchmark,
@@ -75,9 +78,21 @@ def read_wanted(request: Request) -> Wanted:
 
 
 def default_preset(runner: Runner) -> str:
-    """The published rules where the runner has them, else its first preset."""
-    names = [preset.name for preset in runner.presets]
-    return STANDARD if STANDARD in names or not names else names[0]
+    """The published rules where the runner has them, else its last preset."""
+    usual = runner.preset(STANDARD) or runner.presets[-1]
+    return usual.name
+
+
+def misnamed(runner: Runner, chosen: Iterable[str]) -> dict[str, str]:
+    """What to say of names that are no parameters of the runner, with those that are near."""
+    known = [parameter.name for parameter in runner.parameters]
+    text = _("%(name)r is no parameter of %(benchmark)s; %(hint)s")
+    words = {"benchmark": runner.benchmark}
+    return {
+        name: text % {**words, "name": name[:60], "hint": hint(name, known)}
+        for name in chosen
+        if name not in known
+    }
 
 
 def refused(error: JobError | ParameterError) -> APIException:
@@ -154,5 +169,3 @@ def _adapted(wanted: Wanted, runner: Runner, run: Run) -> Wanted:
     adapted = runner.adapt(run.parameters, run.scope, Facts.of(wanted.host.facts))
     together = {**adapted.values, **wanted.parameters}
     return replace(wanted, parameters=together, remarks=adapted.cannot)
-
-

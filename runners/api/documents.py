@@ -8,6 +8,7 @@ from typing import Any
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
+from results import actors
 from results.api.documents import ScalarField
 from results.api.schema import ValuesField
 from runners import benchmarks
@@ -16,7 +17,8 @@ from runners.benchmarks.base import Bound, Parameter, Runner
 from runners.jobs import may_read
 from runners.machine import Facts
 from runners.models import Attempt, Host, Job
-from runners.preflight import preflight
+from runners.pages.joblist import short_message
+from runners.preflight import LEVELS, preflight
 
 Document = dict[str, Any]
 STATES = Attempt.State.choices
@@ -77,6 +79,13 @@ class FactSerializer(serializers.Serializer[Any]):
     source = serializers.CharField()  # type: ignore[assignment]
 
 
+class NoticeSerializer(serializers.Serializer[Any]):
+    """Something about measuring there now; `level` says how grave it is."""
+
+    level = serializers.ChoiceField(choices=LEVELS)
+    text = serializers.CharField()
+
+
 class HostSerializer(serializers.ModelSerializer[Host]):
     """A machine that takes jobs. `system` is null where the reader may not know of it."""
 
@@ -134,9 +143,11 @@ class HostDetailSerializer(HostSerializer):
         details = Facts.of(host.facts).details
         return [dict(FactSerializer(detail).data) for detail in details]
 
-    @extend_schema_field(serializers.ListField(child=serializers.CharField()))
-    def get_notices(self, host: Host) -> list[str]:
-        return [str(notice.text) for notice in preflight(host)]
+    @extend_schema_field(NoticeSerializer(many=True))
+    def get_notices(self, host: Host) -> list[Document]:
+        running: int | None = host.running_job  # type: ignore[attr-defined]  # put there by the view
+        notices = preflight(host, running=running)
+        return [{"level": one.level, "text": one.text} for one in notices]
 
 
 def _ready(kept: Document) -> Document:
@@ -212,11 +223,11 @@ class JobSerializer(serializers.ModelSerializer[Job]):
     host = serializers.CharField(source="host.slug")
     parameters = ValuesField()
     attempts = AttemptSerializer(many=True)
-    flags = serializers.SerializerMethodField()
     run = serializers.SerializerMethodField()
     runs = serializers.SerializerMethodField()
     reruns = serializers.IntegerField(source="seen_reruns", allow_null=True)
     cancelling = serializers.SerializerMethodField()
+    message = serializers.SerializerMethodField()
 
     class Meta:
         model = Job
@@ -236,7 +247,6 @@ class JobSerializer(serializers.ModelSerializer[Job]):
             "created_at",
             "finished_at",
             "attempts",
-            "flags",
             "run",
             "runs",
             "reruns",
@@ -252,6 +262,10 @@ class JobSerializer(serializers.ModelSerializer[Job]):
             return 1.0
         return newest.progress if newest else 0.0
 
+    def get_message(self, job: Job) -> str:
+        """Why it ended; who cancelled it is for the staff to read."""
+        return short_message(job, with_names=actors.is_staff(self.context["request"].user))
+
     def get_step(self, job: Job) -> str:
         newest = newest_attempt(job)
         return newest.step if newest else ""
@@ -260,11 +274,6 @@ class JobSerializer(serializers.ModelSerializer[Job]):
     def get_cancelling(self, job: Job) -> bool:
         """Whether it is to end and has not yet."""
         return job.cancel_requested_at is not None and not job.is_over
-
-    @extend_schema_field(FlagSerializer(many=True))
-    def get_flags(self, job: Job) -> list[Document]:
-        newest = newest_attempt(job)
-        return [{"word": f["word"], "text": f["text"]} for f in (newest.flags if newest else ())]
 
     @extend_schema_field(serializers.IntegerField(allow_null=True))
     def get_run(self, job: Job) -> int | None:
@@ -278,19 +287,33 @@ class JobSerializer(serializers.ModelSerializer[Job]):
 
 
 class JobDetailSerializer(JobSerializer):
-    """With the end of what the program printed, null for who may not read it."""
+    """With what speaks against the result, and the end of what the program printed.
 
+    `tail` is null for who may not read it, `flags` for who may not see the result either.
+    """
+
+    flags = serializers.SerializerMethodField()
     tail = serializers.SerializerMethodField()
 
     class Meta(JobSerializer.Meta):
-        fields = (*JobSerializer.Meta.fields, "tail")
+        fields = (*JobSerializer.Meta.fields, "flags", "tail")
+
+    @extend_schema_field(FlagSerializer(many=True, allow_null=True))
+    def get_flags(self, job: Job) -> list[Document] | None:
+        if not (self._reads(job) or self.get_runs(job)):
+            return None
+        newest = newest_attempt(job)
+        return [{"word": f["word"], "text": f["text"]} for f in (newest.flags if newest else ())]
 
     @extend_schema_field(serializers.CharField(allow_null=True))
     def get_tail(self, job: Job) -> str | None:
-        if not may_read(self.context["request"].user, job):
+        if not self._reads(job):
             return None
         newest = newest_attempt(job)
         return newest.tail if newest else ""
+
+    def _reads(self, job: Job) -> bool:
+        return may_read(self.context["request"].user, job)
 
 
 class StartedSerializer(JobDetailSerializer):

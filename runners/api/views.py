@@ -38,12 +38,16 @@ class HostViewSet(BySlug):
         jobs = Job.objects.filter(host=OuterRef("pk")).order_by("-pk").values("pk")
         seen = visible_systems(self.request.user).filter(pk=OuterRef("system_id"))
         queued = Q(attempts__state=Attempt.State.QUEUED)
-        return Host.objects.annotate(
-            seen_system=Subquery(seen.values("slug")[:1]),
-            newest_job=Subquery(jobs[:1]),
-            running_job=Subquery(jobs.filter(state=Job.State.RUNNING)[:1]),
-            waiting=Count("attempts", filter=queued),
-        ).order_by("slug")
+        return (
+            Host.objects.select_related("system__processor")
+            .annotate(
+                seen_system=Subquery(seen.values("slug")[:1]),
+                newest_job=Subquery(jobs[:1]),
+                running_job=Subquery(jobs.filter(state=Job.State.RUNNING)[:1]),
+                waiting=Count("attempts", filter=queued),
+            )
+            .order_by("slug")
+        )
 
 
 class MayRun(BasePermission):

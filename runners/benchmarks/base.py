@@ -127,7 +127,8 @@ class Runner:
     `check(facts)` looks whether the host has what is needed; `bounds(facts)` what may be chosen
     there; `plan(values, facts, kernels)` makes the steps, its values checked and complete before
     (`kernels`: the folder of compiled kernels); `adapt(parameters, scope, facts)` takes those of
-    a stored run of any machine.
+    a stored run of any machine. `within(values, facts)` gives the bounds that depend on other
+    values (the threads of one socket, where one is chosen), in place of those of `bounds`.
     """
 
     benchmark: str
@@ -138,6 +139,7 @@ class Runner:
     plan: Callable[[Values, Facts, str], Plan]
     adapt: Callable[[Values, str, Facts], Adapted]
     version: str = ""
+    within: Callable[[Values, Facts], Mapping[str, Bound]] | None = None
 
     def preset(self, name: str) -> Preset | None:
         """The preset of that name."""

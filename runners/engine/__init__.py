@@ -2,3 +2,7 @@
 
 outcome = run(steps, scratch, watch=watch, marker="…")
 """
+
+from runners.engine.execution import run
+
+__all__ = ["run"]

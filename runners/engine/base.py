@@ -47,12 +47,14 @@ class Flag:
 @dataclass(frozen=True)
 class Limits:
     """Bounds of one execution: bytes of each output file, s between TERM and KILL, s between
-    two ticks, MiB of memory that a session may take (None: the host's)."""
+    two ticks, bytes of the end of the output that a tick is shown; bytes of any file that a
+    program writes (None: nine tenths of what is free, or the memory's size if that is more)."""
 
     output_bytes: int = 10_000_000
     grace_s: float = 5.0
     tick_s: float = 0.5
     tail_bytes: int = 8_000
+    file_bytes: int | None = None
 
 
 @dataclass(frozen=True)
@@ -61,13 +63,17 @@ class Outcome:
 
     `end` "finished" is said only where every step ended by itself with exit code 0, its
     "finished" sign, and its whole output; then `outputs` holds each step's standard output by the
-    step's name. `message` says in a sentence why it did not. `record` can be written as JSON:
+    step's name. `message` says in a sentence why it did not, without
+    a word of what was printed, which not all may read: that is `said`, the last lines of what
+    failed, and `tail`, the end of the last output. `record` can be written as JSON:
     for each step arguments, environment, CPUs, times, exit code, bytes; the host before and
     after; samples.
     """
 
     end: End
     message: str = ""
+    said: str = ""
+    tail: str = ""
     outputs: Mapping[str, Path] = field(default_factory=dict)
     flags: tuple[Flag, ...] = ()
     record: Mapping[str, Any] = field(default_factory=dict)

@@ -224,14 +224,12 @@ static int validated(arrays on, size_t elements, int passes)
 #pragma omp parallel for reduction(max : worst) reduction(+ : wrong)
     for (size_t i = 0; i < elements; i++) {
         double value = first_value(i);
-        double error = fabs(on.a[i] / (a * value) - 1.0);
-        error = fmax(error, fabs(on.b[i] / (b * value) - 1.0));
-        error = fmax(error, fabs(on.c[i] / (c * value) - 1.0));
-        worst = fmax(worst, error);
+        double in_a = fabs(on.a[i] / (a * value) - 1.0);
+        double in_b = fabs(on.b[i] / (b * value) - 1.0);
+        double in_c = fabs(on.c[i] / (c * value) - 1.0);
+        worst = fmax(worst, fmax(in_a, fmax(in_b, in_c)));
         /* In this form what is no number is wrong too. */
-        wrong += !(fabs(on.a[i] / (a * value) - 1.0) <= ALLOWED_ERROR &&
-                   fabs(on.b[i] / (b * value) - 1.0) <= ALLOWED_ERROR &&
-                   fabs(on.c[i] / (c * value) - 1.0) <= ALLOWED_ERROR);
+        wrong += !(in_a <= ALLOWED_ERROR && in_b <= ALLOWED_ERROR && in_c <= ALLOWED_ERROR);
     }
     if (wrong)
         printf("Validation: failed, %zu of %zu elements are wrong\n", wrong, elements);

@@ -13,7 +13,10 @@ from typing import Any, Self
 
 ROOT = Path(__file__).resolve().parents[2]
 # What would make a worker another than the one that is served by default.
-FOREIGN = ("DATABASE_URL", "DEBUG", "HTTPS", "BIND", "ALLOWED_HOSTS", "PROXIES", "WEB_WORKERS")
+FOREIGN = (
+    *("DATABASE_URL", "BROKER_URL", "DEBUG", "HTTPS", "BIND", "ALLOWED_HOSTS", "PROXIES"),
+    *("WEB_WORKERS", "SECRET_KEY", "HOST_NAME"),
+)
 
 
 class RemoteError(RuntimeError):

@@ -104,7 +104,54 @@ def test_a_postgresql_address_is_understood(
     config = env.database(tmp_path)
     assert config["ENGINE"] == "django.db.backends.postgresql"
     assert (config["NAME"], config["USER"], config["PORT"]) == ("hub", "lab", 5433)
-    assert "transaction_mode" not in config.get("OPTIONS", {})
+    assert "transaction_mode" not in config["OPTIONS"]
+    assert config["OPTIONS"]["connect_timeout"] == 5
+    assert (config["CONN_MAX_AGE"], config["CONN_HEALTH_CHECKS"]) == (60, True)
+
+
+def test_what_a_postgresql_address_says_itself_wins(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    said = "postgres://lab:p%40w@db.example/hub?sslmode=require&connect_timeout=9&conn_max_age=0"
+    monkeypatch.setenv("DATABASE_URL", said)
+    config = env.database(tmp_path)
+    assert (config["PASSWORD"], config["CONN_MAX_AGE"]) == ("p@w", 0)
+    assert (config["OPTIONS"]["sslmode"], config["OPTIONS"]["connect_timeout"]) == ("require", 9)
+    assert config["OPTIONS"]["application_name"] == "benchhub"
+
+
+@pytest.mark.parametrize(
+    ("raw", "expected"),
+    [
+        ("", "benchhub://"),
+        ("redis://:pw@queue.example:6380/2", "redis://:pw@queue.example:6380/2"),
+        ("valkey://queue.example/0", "redis://queue.example/0"),
+        ("valkeys://queue.example/0", "rediss://queue.example/0"),
+        ("amqp://lab:pw@queue.example//", "amqp://lab:pw@queue.example//"),
+    ],
+)
+def test_a_broker_address_is_understood(
+    monkeypatch: pytest.MonkeyPatch, raw: str, expected: str
+) -> None:
+    monkeypatch.setenv("BROKER_URL", raw)
+    assert env.broker_url() == expected
+
+
+def test_a_broker_waits_longer_than_any_job_and_not_long_for_a_connection(tmp_path: Path) -> None:
+    options = env.broker_options("redis://queue.example/0", tmp_path)
+    assert options["visibility_timeout"] == 12 * 3600
+    assert options["socket_connect_timeout"] == 1
+    assert env.broker_options("benchhub://", tmp_path)["folder"] == str(tmp_path / "queue")
+
+
+@pytest.mark.parametrize("raw", ["sqs://key:secret@", "memory://", "filesystem://", "secret"])
+def test_another_broker_is_refused_without_its_password(
+    monkeypatch: pytest.MonkeyPatch, raw: str
+) -> None:
+    monkeypatch.setenv("BROKER_URL", raw)
+    with pytest.raises(ImproperlyConfigured, match="BROKER_URL begins with") as caught:
+        env.broker_url()
+    assert "secret" not in str(caught.value)
 
 
 @pytest.mark.parametrize(

@@ -37,7 +37,7 @@ def run_setup(clone: Path, path: str, *goal: str) -> subprocess.CompletedProcess
     return subprocess.run(
         ["sh", "benchhub/setup.sh", *goal],
         cwd=clone,
-        env={"PATH": path, "HOME": str(clone)},
+        env={"PATH": path, "HOME": str(clone), "POSTGRESQL": str(clone / "postgresql")},
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
@@ -46,27 +46,49 @@ def run_setup(clone: Path, path: str, *goal: str) -> subprocess.CompletedProcess
     )
 
 
-def python(folder: Path, script: str) -> None:
-    """A `python3` in `folder` that does what the shell script says."""
-    (folder / "python3").write_text(f"#!/bin/sh\n{script}\n")
-    (folder / "python3").chmod(0o755)
+def program(folder: Path, name: str, script: str) -> None:
+    """A program in `folder` that does what the shell script says."""
+    (folder / name).write_text(f"#!/bin/sh\n{script}\n")
+    (folder / name).chmod(0o755)
 
 
 def test_missing_packages_are_named_with_the_line_to_run(clone: Path, tools: Path) -> None:
     done = run_setup(clone, str(tools))
     assert done.returncode == 1
-    assert "system packages are missing: python3 python3-venv gcc libc6-dev" in done.stdout
-    assert "apt-get install -y --no-install-recommends python3 python3-venv gcc" in done.stdout
+    packages = "python3 python3-venv gcc libc6-dev libnuma-dev util-linux"
+    assert f"system packages are missing: {packages}\n" in done.stdout.replace(" \n", "\n")
+    assert f"apt-get install -y --no-install-recommends {packages}" in done.stdout
     assert not (clone / ".venv").exists()
 
 
-def test_the_tests_ask_for_chromium_too(clone: Path, tools: Path) -> None:
-    assert "chromium" in run_setup(clone, str(tools), "test").stdout
-    assert "chromium" not in run_setup(clone, str(tools)).stdout
+def test_the_tests_ask_for_a_browser_and_servers_too(clone: Path, tools: Path) -> None:
+    tests, serve = run_setup(clone, str(tools), "test").stdout, run_setup(clone, str(tools)).stdout
+    for package in ("chromium", "fonts-liberation", "postgresql", "redis-server"):
+        assert f" {package} " in tests
+        assert package not in serve
+
+
+@pytest.mark.parametrize("version", ["15", "18"])
+def test_servers_that_are_there_are_not_asked_for(clone: Path, tools: Path, version: str) -> None:
+    folder = clone / "postgresql" / version / "bin"
+    folder.mkdir(parents=True)
+    program(folder, "initdb", "exit 0")
+    program(tools, "valkey-server", "exit 0")
+    said = run_setup(clone, str(tools), "test").stdout
+    assert "chromium" in said
+    assert "postgresql" not in said
+    assert "redis-server" not in said
+
+
+def test_headers_that_are_there_are_not_asked_for(clone: Path, tools: Path) -> None:
+    program(tools, "cc", "exit 0")
+    program(tools, "lscpu", "exit 0")
+    done = run_setup(clone, str(tools))
+    assert "system packages are missing: python3 python3-venv \n" in done.stdout
 
 
 def test_an_old_python_is_told_with_the_way_out(clone: Path, tools: Path) -> None:
-    python(tools, 'case $1 in -V) echo "Python 3.9.2";; *) exit 1;; esac')
+    program(tools, "python3", 'case $1 in -V) echo "Python 3.9.2";; *) exit 1;; esac')
     done = run_setup(clone, str(tools))
     assert done.returncode == 1
     assert "Python 3.11 or newer is needed; python3 here is Python 3.9.2" in done.stdout
@@ -74,7 +96,7 @@ def test_an_old_python_is_told_with_the_way_out(clone: Path, tools: Path) -> Non
 
 
 def test_a_python_without_venv_asks_for_its_package(clone: Path, tools: Path) -> None:
-    python(tools, "case $2 in *ensurepip*) exit 1;; *version_info*) exit 0;; esac")
+    program(tools, "python3", "case $2 in *ensurepip*) exit 1;; *version_info*) exit 0;; esac")
     done = run_setup(clone, str(tools))
     assert "system packages are missing: python3-venv gcc" in done.stdout
 

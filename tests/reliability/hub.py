@@ -12,11 +12,12 @@ import sys
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import psutil
+import psycopg
 
 from tests.bench.remote import ROOT, environment
 from tests.benchhub.processes import DEADLINE_S, free_port, wait_for
@@ -24,8 +25,11 @@ from tests.benchhub.receiver import BOUNDARY, Answer, Server, head
 
 UPLOADS = "/api/v1/uploads/"
 # One lab for each figure, so that each counts what is its own.
-LABS = ("killed", "same", "hostile", "bombs", "tokens", "disk", "slow", "jobs")
-SCOPES = {"jobs": ["run"]}
+LABS = (
+    *("killed", "same", "hostile", "bombs", "tokens", "disk", "slow", "jobs", "restarts"),
+    "published",
+)
+SCOPES = {"jobs": ["run"], "published": ["publish"]}
 # Jobs run what a test asks for; a dead worker is noticed soon.
 JOBS = {"EXTRA_RUNNERS": "tests.runners.given", "JOB_LEASE_S": "4", "JOB_SWEEP_S": "1"}
 MAKE_LABS = """
@@ -49,9 +53,22 @@ ENDINGS = {"reader": " intake", "keeper": " manage.py worker"}
 
 @dataclass(frozen=True)
 class Hub(Server):
-    """`process` is the supervisor; `tokens` the secret of each lab's token."""
+    """`process` is the supervisor; `tokens` the secret of each lab's token.
+
+    `settings` are the variables that it was started with, beside VAR and PORT.
+    """
 
     tokens: Mapping[str, str] = field(default_factory=dict)
+    settings: Mapping[str, str] = field(default_factory=dict)
+
+    def rows(self, query: str, *values: Any) -> list[tuple[Any, ...]]:
+        url = self.settings.get("DATABASE_URL")
+        if url is None:
+            return super().rows(query, *values)
+        with psycopg.connect(url, autocommit=True) as line:
+            found = line.execute(query.replace("?", "%s").encode(), values or None).fetchall()
+        # As SQLite has it: JSON is a text.
+        return [tuple(json.dumps(v) if isinstance(v, dict) else v for v in row) for row in found]
 
     @property
     def log(self) -> Path:
@@ -80,7 +97,7 @@ class Hub(Server):
     def manage(self, *words: str) -> str:
         """What a command of manage.py prints on standard output."""
         argv = [sys.executable, "manage.py", *words]
-        env = environment(self.var, **JOBS)
+        env = environment(self.var, **JOBS, **self.settings)
         done = subprocess.run(argv, cwd=ROOT, env=env, check=True, stdout=subprocess.PIPE)
         return done.stdout.decode()
 
@@ -174,13 +191,17 @@ def _command(process: psutil.Process) -> str:
 
 
 @contextmanager
-def running(folder: Path) -> Iterator[Hub]:
-    """A hub with reference data and the labs, in `folder`; nothing of it stays running."""
+def running(folder: Path, **settings: str) -> Iterator[Hub]:
+    """A hub with reference data and the labs, in `folder`; nothing of it stays running.
+
+    `settings` are further variables: DATABASE_URL, BROKER_URL.
+    """
     var, temporary = folder / "var", folder / "tmp"
     var.mkdir()
     temporary.mkdir()
     port = free_port()
-    env = environment(var, PORT=str(port), BIND="127.0.0.1", TMPDIR=str(temporary), **JOBS)
+    own = {**JOBS, **settings, "PORT": str(port), "BIND": "127.0.0.1", "TMPDIR": str(temporary)}
+    env = environment(var, **own)
     with (folder / "output.log").open("wb") as output:
         process = subprocess.Popen(
             [sys.executable, "-m", "benchhub.serve"],
@@ -190,13 +211,13 @@ def running(folder: Path) -> Iterator[Hub]:
             stderr=subprocess.STDOUT,
             process_group=0,
         )
-    hub = Hub(process, port, var)
+    hub = Hub(process, port, var, settings=settings)
     try:
         wait_for(lambda: process.poll() is not None or "serving at" in hub.log.read_text())
         assert process.poll() is None, hub.log.read_text()
         printed = hub.manage("shell", "-c", MAKE_LABS.format(labs=LABS, scopes=SCOPES))
         secrets = json.loads(printed.splitlines()[-1])
-        yield Hub(process, port, var, secrets)
+        yield replace(hub, tokens=secrets)
     finally:
         end(process)
 

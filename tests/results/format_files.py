@@ -15,7 +15,7 @@ DATA = ROOT / "tests" / "data"
 # Outputs as others published them: no part of the project, walked where they are.
 SAMPLES = ROOT.parent / "shared" / "samples"
 OUTPUTS = ROOT.parent / "shared" / "outputs"
-HERE = ("stream", "system")
+HERE = ("benchhub_bandwidth", "benchhub_latency", "stream", "system")
 
 
 def file(path: str | Path) -> File:

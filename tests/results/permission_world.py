@@ -22,11 +22,14 @@ from results.intake import previews, standing
 from results.intake.given import Given
 from results.intake.uploads import submit
 from results.intake.work import process
-from results.models import Comparison, Lab, List, Metric, Run, System, Upload
+from results.models import Comparison, Lab, List, Metric, Run, System, Token, Upload
+from runners.jobs import local_lab
+from runners.models import Attempt, Host, Job
 from tests.results import sent
 from tests.results.api_data import signed_in
 from tests.results.asking import make_token
 from tests.results.bundles import as_bytes, bundle, measurement, run
+from tests.runners.conftest import FACTS
 
 SOON = timedelta(days=30)
 
@@ -77,13 +80,14 @@ def hidden_machine(slug: str = "nova-x1") -> dict[str, Any]:
 
 @dataclass
 class World:
-    """Uploads and runs of lab acme by their kind; who asks, by name."""
+    """Uploads, runs and jobs of lab acme by their kind; who asks, by name."""
 
     acme: Lab = field(default_factory=lambda: sent.lab_of("acme"))
     umbra: Lab = field(default_factory=lambda: sent.lab_of("umbra"))
     uploads: dict[str, Upload] = field(default_factory=dict)
     runs: dict[str, Run] = field(default_factory=dict)
     keys: dict[str, str] = field(default_factory=dict)
+    jobs: dict[str, Job] = field(default_factory=dict)
     before: Any = None  # what was stored when it was made
 
     @classmethod
@@ -95,6 +99,7 @@ class World:
         world._make_uploads()
         world._make_runs()
         world._make_keys()
+        world._make_jobs()
         return world
 
     # Who asks
@@ -124,6 +129,8 @@ class World:
         secrets = {name: make_token(name, lab=self.acme)[1] for name in ("upload", "publish")}
         secrets["run"] = make_token("run", lab=self.acme)[1]
         secrets["foreign"] = make_token("publish", lab=self.umbra)[1]
+        secrets["foreign-run"] = make_token("run", lab=self.umbra)[1]
+        secrets["hub-run"] = make_token("run", lab=local_lab())[1]
         gone, secrets["revoked"] = make_token("publish", lab=self.acme)
         tokens.revoke(token=gone, actor=None, reason="leaked")
         past = timezone.now() - timedelta(days=1)
@@ -197,6 +204,28 @@ class World:
         told = [ready.pk, ready.preview_key, past]
         self.keys["expired"] = signing.dumps(told, salt=previews.SALT)
 
+    def _make_jobs(self) -> None:
+        """On a host whose system is hidden: each has one attempt, in the state of its job."""
+        ready = {"stream": {"ready": True, "version": "5.10", "missing": ""}}
+        shared = {"facts": FACTS.as_json(), "runners": ready}
+        system = self.runs["hidden"].system
+        host = Host.objects.create(slug="bench-1", name="B1", key="1", system=system, **shared)
+        Host.objects.create(slug="bench-2", name="B2", key="2", is_open=False, **shared)
+        key = Token.objects.get(lab=self.acme, scopes=["run"])
+        kinds = {"done": "finished", "public": "finished", "running": "running"}
+        for kind, state in {**kinds, "waiting": "queued", "hubs": "queued"}.items():
+            mine = {} if kind == "hubs" else {"lab": self.acme, "token": key}
+            over = {"finished_at": timezone.now()} if state == "finished" else {}
+            about = {"benchmark": "stream", "preset": "standard", "actor_name": "x"}
+            job = Job.objects.create(host=host, state=state, **about, **mine, **over)
+            held = {"owner": "o", "lease_until": timezone.now() + SOON, "tail": "a log"}
+            Attempt.objects.create(
+                job=job, host=host, state=state, **(held if state == "running" else {}), **over
+            )
+            self.jobs[kind] = job
+        self.jobs["done"].runs.add(self.runs["draft"])
+        self.jobs["public"].runs.add(self.runs["published"])
+
     # Where it is
 
     def address(self, route: str, thing: str) -> str:
@@ -207,6 +236,8 @@ class World:
         path = reverse(route, args=self._arguments(route, kind))
         if query == "corrects":
             return f"{path}?corrects={self.uploads['published'].pk}"
+        if query in ("repeat", "draft"):
+            return f"{path}?run={self.runs['published' if query == 'repeat' else query].pk}"
         return f"{path}?key={self.keys[query]}" if query else path
 
     def _arguments(self, route: str, kind: str) -> list[Any]:
@@ -217,11 +248,18 @@ class World:
             return self._of_run(route, kind)
         if noun == "upload":
             return self._of_upload(route, kind)
-        if noun == "measurement":
-            return [self.runs[kind].measurements.get().pk]
+        if noun in ("measurement", "job"):
+            return [self._number(noun, kind)]
         if noun == "metric":
             return [Metric.objects.order_by("pk").values_list("pk", flat=True)[0]]
         return [self._slug(noun, kind)]
+
+    def _number(self, noun: str, kind: str) -> int:
+        if kind == "missing":
+            return 10**9
+        if noun == "job":
+            return self.jobs[kind].pk
+        return self.runs[kind].measurements.get().pk
 
     def _of_run(self, route: str, kind: str) -> list[Any]:
         """`swapped`: the file of a draft at the address of a published run."""
@@ -254,4 +292,5 @@ class World:
             return str(first[noun].objects.values_list("slug", flat=True)[0])
         assert machine.processor is not None
         known = {"system": machine.slug, "processor": machine.processor.slug, "lab": "acme"}
+        known["host"] = "bench-1"
         return known.get(noun, "stream")

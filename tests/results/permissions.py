@@ -59,6 +59,16 @@ API_ROLES: Mapping[str, Sequence[str]] = {
     "publisher": ("publisher", "publish"),
     "staff": ("staff",),
 }
+# Jobs know tokens of their own kind: of the lab that asked, of another, of the hub's own lab.
+JOB_ROLES: Mapping[str, Sequence[str]] = {
+    "nobody": ("anon", "closed"),
+    "revoked": ("revoked", "expired"),
+    "run": ("run",),
+    "elsewhere": ("foreign-run",),
+    "hub": ("hub-run",),
+    "lab": ("stranger", "foreign", "member", "upload", "publisher", "publish"),
+    "staff": ("staff",),
+}
 # `plain` is of the staff and has no permission, `looker` may look at everything.
 ADMIN_ROLES: Mapping[str, Sequence[str]] = {
     "nobody": ("anon", "closed", "publish"),
@@ -191,6 +201,28 @@ upload-link        POST   ready?ready      404    404      ok     ok        ok
 upload-link        POST   loose            404    404      404    404       ok
 upload-close-links POST   ready            404    404      ok     ok        ok
 upload-close-links POST   ready?ready      404    404      ok     ok        ok
+
+hosts              GET    -                ok     *
+jobs               GET    -                ok     *
+job                GET    waiting          ok     *
+job                GET    running          ok     *
+job                GET    done             ok     *
+job                GET    public           ok     *
+job                GET    missing          404    *
+job-new            GET    -                login  403      403    403       ok
+job-new            GET    -?repeat         login  403      403    403       ok
+job-new            GET    -?draft          login  403      403    403       ok
+job-new            POST   -                login  403      403    403       ok
+job-measure        POST   -                login  403      403    403       ok
+job-cancel         POST   waiting          login  403      403    403       ok
+job-cancel         POST   running          login  403      403    403       ok
+job-cancel         POST   done             login  403      403    403       told
+job-cancel         POST   missing          404    *
+job-publish        POST   done             login  403      403    ok        ok
+job-publish        POST   public           login  403      403    told      told
+job-publish        POST   missing          404    *
+job-again          POST   done             login  403      403    403       ok
+job-again          POST   missing          404    *
 """
 
 API = """
@@ -276,6 +308,30 @@ api-upload-label       POST   ready           401    401     403 404     403    
 api-upload-label       POST   published       401    401     403 404     403    403       ok
 """
 
+# The jobs are lab acme's, `hubs` the hub's own; `done` has a draft of acme's for a result.
+JOBS = """
+route           method thing     nobody revoked run elsewhere hub lab staff
+api-host-list   GET    -         ok     401     ok  ok        ok  ok  ok
+api-host-detail GET    any       ok     401     ok  ok        ok  ok  ok
+api-host-detail GET    missing   404    401     404 404       404 404 404
+api-job-list    GET    -         ok     401     ok  ok        ok  ok  ok
+api-job-list    POST   -         401    401     ok  ok        ok  403 ok
+api-job-list    POST   -:repeat  401    401     ok  ok        ok  403 ok
+api-job-list    POST   -:draft   401    401     400 400       400 403 ok
+api-job-list    POST   -:publish 401    401     403 403       403 403 ok
+api-job-list    POST   -:wrong   401    401     400 400       400 403 400
+api-job-list    POST   -:closed  401    401     409 409       409 403 409
+api-job-detail  GET    waiting   ok     401     ok  ok        ok  ok  ok
+api-job-detail  GET    running   ok     401     ok  ok        ok  ok  ok
+api-job-detail  GET    done      ok     401     ok  ok        ok  ok  ok
+api-job-detail  GET    missing   404    401     404 404       404 404 404
+api-job-cancel  POST   waiting   401    401     ok  403       ok  403 ok
+api-job-cancel  POST   running   401    401     ok  403       ok  403 ok
+api-job-cancel  POST   hubs      401    401     403 403       ok  403 ok
+api-job-cancel  POST   done      401    401     409 403       409 403 409
+api-job-cancel  POST   missing   401    401     404 404       404 403 404
+"""
+
 # Addresses of the admin that are of no model.
 ADMIN = """
 route                           method thing nobody lab   plain looker root
@@ -315,6 +371,9 @@ setup       ok   -   -      -
 auditentry  ok   -   -      -
 loaded      ok   -   -      -
 upload      ok   -   -      -
+host        ok   -   ok     -
+job         ok   -   -      -
+attempt     ok   -   -      -
 """
 
 # Actions by model: who may, beside whom nobody may.
@@ -323,6 +382,9 @@ ACTIONS: Mapping[tuple[str, str], Sequence[str]] = {
     ("run", "withdraw"): ("root",),
     ("run", "keep_out_of_ranks"): ("root",),
     ("run", "let_into_ranks"): ("root",),
+    ("run", "rerun"): ("root",),
+    # Whoever of the staff sees the rows may end what they ask for.
+    ("job", "cancel"): ("looker", "root"),
     ("token", "revoke"): ("root",),
     **{
         (model, "delete_selected"): ("root",)
@@ -333,7 +395,7 @@ ACTIONS: Mapping[tuple[str, str], Sequence[str]] = {
         (model, "delete_selected"): ()
         for model in (
             *("token", "run", "measurement", "summary", "benchmark", "metric", "list"),
-            *("artefact", "setup", "auditentry", "loaded", "upload"),
+            *("artefact", "setup", "auditentry", "loaded", "upload", "host", "job", "attempt"),
         )
     },
 }
@@ -365,4 +427,11 @@ FORMS: Mapping[str, Mapping[str, str]] = {
     "api-upload-withdraw": {"reason": "wrong clock"},
     "api-upload-return": {"note": "Which BIOS?"},
     "api-upload-label": {"trust": "vendor"},
+    "job-new": {"benchmark": "stream", "host": "bench-1"},
+    "api-job-list": {"benchmark": "stream", "host": "bench-1"},
+    "api-job-list:repeat": {"run": "RUN", "host": "bench-1"},
+    "api-job-list:draft": {"run": "DRAFT", "host": "bench-1"},
+    "api-job-list:publish": {"benchmark": "stream", "host": "bench-1", "publish": "true"},
+    "api-job-list:wrong": {"benchmark": "stream", "host": "bench-1", "parameters.ms": "--help"},
+    "api-job-list:closed": {"benchmark": "stream", "host": "bench-2"},
 }

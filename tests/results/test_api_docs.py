@@ -35,7 +35,7 @@ def without_numbers(found: Any) -> Any:
 
 
 def test_the_examples_are_found() -> None:
-    assert len(CALLS) == 5
+    assert len(CALLS) == 6
     assert len(EXAMPLES) == 3
 
 

@@ -25,7 +25,7 @@ from tests.results.uploading import LSCPU, STREAM_LOG
 
 pytestmark = pytest.mark.django_db
 TEXT = (Path(__file__).parents[2] / "docs" / "api.md").read_text(encoding="utf-8")
-PART = TEXT[TEXT.index("## Upload") : TEXT.index("## Errors")]
+PART = TEXT[TEXT.index("## Upload") : TEXT.index("## Hosts")]
 BLOCKS = [block.replace("\\\n", " ") for block in re.findall(r"```sh\n(.*?)\n```", PART, re.DOTALL)]
 TABLE = "benchmark,scope,metric,value,unit\nstream,system,triad.bandwidth,7,GB/s\n"
 

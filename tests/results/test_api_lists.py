@@ -31,6 +31,8 @@ LISTS = (
     "uploads",
     "comparisons",
     "lists",
+    "hosts",
+    "jobs",
 )
 
 
@@ -46,7 +48,7 @@ def test_the_root_lists_every_address_and_each_answers(client: Client) -> None:
 @pytest.mark.parametrize("method", ["post", "put", "patch", "delete", "trace"])
 def test_writing_is_answered_405(client: Client, path: str, method: str) -> None:
     answer = getattr(client, method)(ROOT + path)
-    is_asked_who = (path, method) == ("uploads/", "post")
+    is_asked_who = method == "post" and path in ("uploads/", "jobs/")
     assert answer.status_code == (401 if is_asked_who else 405)
     assert set(answer.json()) == {"message", "fields"}
     assert is_asked_who or "GET" in answer["Allow"]
@@ -62,7 +64,7 @@ def test_asking_what_is_allowed_is_answered(client: Client, path: str) -> None:
 def test_an_unknown_address_is_answered_404_in_the_same_form(client: Client) -> None:
     for path in (
         "nothing/",
-        "hosts/",
+        "hosts/x/",
         "runs/x/",
         "runs/1/x/",
         "systems/%00/",
@@ -122,7 +124,7 @@ def test_cursors_walk_through_all_runs_newest_first(client: Client) -> None:
 def test_names_that_are_no_filter_are_refused_with_a_hint(client: Client, name: str) -> None:
     found = refused(client, f"{name}/", {"serch": "x", "ordering": "id"})
     assert set(found) == {"serch", "ordering"}
-    if name not in ("runs", "measurements", "metrics", "uploads"):
+    if name not in ("runs", "measurements", "metrics", "uploads", "hosts", "jobs"):
         assert "did you mean search" in found["serch"][0]
 
 

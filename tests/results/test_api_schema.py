@@ -16,6 +16,7 @@ from pytest_django import Settings
 
 from results.api.ordering import ANSWERS, ORDERS
 from results.models import Artefact, Comparison, List, ListEntry, Measurement, Source
+from runners.models import Attempt, Job
 from tests.results.api_data import (
     ROOT,
     get,
@@ -26,11 +27,15 @@ from tests.results.api_data import (
     make_system,
     metric_of,
 )
+from tests.results.asking import make_token
 from tests.results.uploading import LSCPU, a_log, post, sent, with_token
+from tests.runners.conftest import given_runner, make_host
 
+__all__ = ["given_runner"]
 pytestmark = pytest.mark.django_db
-SLUGS = ("labs", "systems", "processors", "benchmarks", "comparisons", "lists")
-IDS = ("metrics", "runs", "measurements")
+JSON = "application/json"
+SLUGS = ("labs", "systems", "processors", "benchmarks", "comparisons", "lists", "hosts")
+IDS = ("metrics", "runs", "measurements", "jobs")
 
 
 @pytest.fixture(scope="module")
@@ -54,6 +59,12 @@ def stored() -> None:
     top = List.objects.create(slug="acme-top", title="Top", metric=metric, source=source, length=1)
     ListEntry.objects.create(list=top, rank=1, label="Box", value=7, parameters={"cpus": 1})
     Comparison.objects.create(slug="acme-two", title="Two", columns=["acme-box", "acme-b"])
+    host = make_host("acme-host")
+    about = {"benchmark": "stream", "preset": "standard", "actor_name": "x"}
+    job = Job.objects.create(host=host, state="finished", parameters={"ms": 1}, **about)
+    flag = {"word": "load", "text": "Others used the host."}
+    Attempt.objects.create(job=job, host=host, state="finished", progress=1, flags=[flag])
+    job.runs.add(run)
 
 
 def closed(node: Any) -> Any:
@@ -178,6 +189,27 @@ def test_uploads_are_what_the_schema_says(schema: Any, settings: Settings, tmp_p
     page = get(client, "uploads/")
     assert page["results"]
     require(schema, UPLOAD, page)
+
+
+def test_jobs_are_what_the_schema_says(schema: Any, stored: None, given_runner: None) -> None:
+    path = f"{ROOT}jobs/"
+    program = Client(headers={"authorization": f"Token {make_token('run')[1]}"})
+
+    def asked(data: Any, status: int, tail: str = "") -> Any:
+        answer = program.post(path + tail, json.dumps(data), content_type=JSON)
+        assert answer.status_code == status, answer.content[:1_000]
+        return answer.json()
+
+    started = asked({"benchmark": "stream"}, 201)
+    require(schema, path, started, "201", "post")
+    cancelled = asked({}, 202, f"{started['id']}/cancel/")
+    require(schema, f"{path}{{id}}/cancel/", cancelled, "202", "post")
+    over = asked({}, 409, f"{started['id']}/cancel/")
+    require(schema, f"{path}{{id}}/cancel/", over, "409", "post")
+    require(schema, path, asked({"benchmark": "x"}, 400), "400", "post")
+    host = get(program, "hosts/acme-host/")
+    assert host["runners"]["stream"]["parameters"]
+    require(schema, f"{ROOT}hosts/{{slug}}/", host)
 
 
 def test_refused_uploads_are_what_the_schema_says(

@@ -18,6 +18,7 @@ from results import artefacts
 from results.intake import standing
 from results.intake.questions import NEW
 from results.models import Run, System, Upload
+from runners.models import Attempt, Host, Job
 from tests.results import sent
 from tests.results.api_data import signed_in
 from tests.results.asking import make_token, with_token
@@ -90,6 +91,10 @@ PUBLIC = (
     "/api/v1/uploads/",
     "/api/v1/uploads/?lab=acme",
     "/api/v1/uploads/?state=published",
+    "/jobs/",
+    "/hosts/",
+    "/api/v1/jobs/",
+    "/api/v1/hosts/",
     f"/api/v1/compare/?system={VERA}&system={EPYC}",
     "/api/v1/compare/?system=nova-x1",
     "/api/v1/compare/?system=nova-x",
@@ -163,6 +168,38 @@ def test_no_answer_to_a_stranger_tells_of_what_is_hidden() -> None:
     assert System.objects.filter(slug="nova-x1", is_public=False).exists()
     after = {(who, a): answered(c, a) for who, c in clients.items() for a in addresses}
     assert [key for key in before if before[key] != after[key]] == []
+
+
+def a_finished_job() -> Job:
+    """Of the hub's own, on a host of which no system is known."""
+    host = Host.objects.create(slug="bench-1", name="B1", key="1")
+    about = {"benchmark": "stream", "preset": "standard", "actor_name": "the hub"}
+    now = timezone.now()
+    job = Job.objects.create(host=host, state="finished", finished_at=now, **about)
+    Attempt.objects.create(job=job, host=host, state="finished", started_at=now, finished_at=now)
+    return job
+
+
+def test_a_job_tells_strangers_nothing_of_its_hidden_result_and_log() -> None:
+    """Nor of a hidden run that it repeats, nor of the hidden system that its host is."""
+    acme, clients, job = sent.lab_of("acme"), strangers(), a_finished_job()
+    clients["another lab's program"] = with_token(make_token("run", lab=sent.lab_of("umbra"))[1])
+    ways = (f"/jobs/{job.pk}/", "/jobs/", "/hosts/", f"/api/v1/jobs/{job.pk}/", "/api/v1/jobs/")
+    addresses = (*ways, "/api/v1/hosts/", "/api/v1/hosts/bench-1/", "/api/v1/jobs/?state=finished")
+    hidden = hide_things(acme)
+    before = {(who, a): answered(c, a) for who, c in clients.items() for a in addresses}
+    machine = System.objects.get(slug="nova-x1")
+    Host.objects.update(system=machine)
+    told = {"tail": "Triad: 12345.6", "record": {"argv": ["novacc"]}}
+    job.attempts.update(**told, flags=[{"word": "load", "text": "Novacorp's daemon ran"}])
+    job.runs.set([run for run in hidden if run.system_id == machine.pk])
+    assert job.runs.exists()
+    Job.objects.update(reruns=hidden[-1])
+    after = {(who, a): answered(c, a) for who, c in clients.items() for a in addresses}
+    assert [key for key in before if before[key] != after[key]] == []
+    staff = signed_in(sent.staff())
+    for address in (f"/jobs/{job.pk}/", f"/api/v1/jobs/{job.pk}/"):
+        assert "Triad: 12345.6" in answered(staff, address)[2]
 
 
 def otto() -> Any:

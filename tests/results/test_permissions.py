@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 import pytest
@@ -22,7 +23,9 @@ from django.urls import reverse
 from django.utils import timezone
 from pytest_django import DjangoDbBlocker
 
-from results import models
+from results import hooks, models
+from runners import benchmarks
+from runners.models import Job
 from tests.results import permissions as table
 from tests.results import sent
 from tests.results.permission_world import SOON, World, routes
@@ -30,18 +33,34 @@ from tests.results.permissions import Case
 
 pytestmark = pytest.mark.django_db
 METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
-PAGES, API, ADMIN = (list(table.cases(one)) for one in (table.PAGES, table.API, table.ADMIN))
+PAGES, API, JOBS, ADMIN = (
+    list(table.cases(one)) for one in (table.PAGES, table.API, table.JOBS, table.ADMIN)
+)
 LOGIN = (reverse("login"), reverse("admin:login"))
 
 
 @pytest.fixture(scope="module")
 def made(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[World]:
     """The world, made once; each test's own transaction lies inside this one."""
-    with django_db_blocker.unblock(), transaction.atomic():
+    with (
+        a_given_runner(),
+        django_db_blocker.unblock(),
+        transaction.atomic(),
+    ):
         world = World.made()
-        world.before = rows(STORED), rows(OF_ACME)
+        world.before = rows(STORED), rows(OF_ACME), rows(JOBS_OF_ACME)
         yield world
         transaction.set_rollback(True)
+
+
+@contextmanager
+def a_given_runner() -> Iterator[None]:
+    """STREAM is measured by a runner whose parameters no host decides."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("EXTRA_RUNNERS", "tests.runners.given")
+        benchmarks.runners.cache_clear()
+        yield
+    benchmarks.runners.cache_clear()
 
 
 @pytest.fixture
@@ -63,6 +82,9 @@ STORED = (
     " (SELECT COUNT(*) FROM results_lab), (SELECT COUNT(*) FROM results_membership),"
     " (SELECT COUNT(*) FROM results_system), (SELECT COUNT(*) FROM results_processor),"
     " (SELECT COUNT(*) FROM results_summary), (SELECT COUNT(*) FROM results_auditentry)",
+    "SELECT id, state, publish, cancel_requested_at, message FROM runners_job ORDER BY id",
+    "SELECT id, state, stop_requested_at, message FROM runners_attempt ORDER BY id",
+    "SELECT id, slug, name, is_open FROM runners_host ORDER BY id",
 )
 # What strangers must leave as it is, whatever they are answered.
 OF_ACME = (
@@ -70,6 +92,11 @@ OF_ACME = (
     " WHERE l.slug = 'acme' ORDER BY u.id",
     "SELECT r.id, r.state, r.reason, r.publish_at FROM results_run r"
     " JOIN results_lab l ON l.id = r.lab_id WHERE l.slug = 'acme' ORDER BY r.id",
+)
+JOBS_OF_ACME = (
+    "SELECT j.id, j.state, j.cancel_requested_at FROM runners_job j"
+    " JOIN results_lab l ON l.id = j.lab_id WHERE l.slug = 'acme'"
+    " AND j.actor_name = 'x' ORDER BY j.id",
 )
 
 
@@ -103,6 +130,7 @@ def form_of(world: World, case: Case) -> Mapping[str, Any]:
     later = timezone.now() + SOON
     soon = later.strftime("%Y-%m-%dT%H:%M" + ("Z" if case.route.startswith("api-") else ""))
     there = {"SOON": soon, "PUBLISHED": str(world.uploads["published"].pk)}
+    there |= {"RUN": str(world.runs["published"].pk), "DRAFT": str(world.runs["draft"].pk)}
     found: dict[str, Any] = {name: there.get(value, value) for name, value in form.items()}
     if found.get("file") == table.FILE:
         found["file"] = SimpleUploadedFile("new.log", sent.stream_with_threads(3))
@@ -135,14 +163,18 @@ def asked(world: World, who: str, case: Case) -> str:
         found = outcome(answer, unsafe=unsafe, changed=changed)
         if changed and found != "ok":
             found += " and a change"
-        if (
-            who in ("stranger", "foreign", "anon", "run")
-            and unsafe
-            and rows(OF_ACME) != world.before[1]
-        ):
+        if unsafe and has_changed_acmes(world, who):
             found += " and a change to another lab's"
         transaction.set_rollback(True)
     return found
+
+
+def has_changed_acmes(world: World, who: str) -> bool:
+    """Whether something of lab acme is other than before that `who` must leave alone."""
+    strangers = ("stranger", "foreign", "foreign-run", "anon")
+    if who in strangers and rows(JOBS_OF_ACME) != world.before[2]:
+        return True
+    return who in (*strangers, "run", "hub-run") and rows(OF_ACME) != world.before[1]
 
 
 def differences(world: World, case: Case, roles: Mapping[str, Any]) -> list[str]:
@@ -160,7 +192,7 @@ def differences(world: World, case: Case, roles: Mapping[str, Any]) -> list[str]
 
 
 def test_every_address_is_in_the_tables_and_every_line_has_its_address() -> None:
-    listed = {case.route for case in (*PAGES, *API, *ADMIN)}
+    listed = {case.route for case in (*PAGES, *API, *JOBS, *ADMIN)}
     models_of_admin = {name for name in routes() if is_of_model(name)}
     assert set(routes()) - models_of_admin == listed - {""}
 
@@ -182,9 +214,14 @@ def test_the_api_is_for_whom_the_table_says(world: World, case: Case) -> None:
     assert differences(world, case, table.API_ROLES) == []
 
 
-@pytest.mark.parametrize("route", sorted({case.route for case in (*PAGES, *API)}))
+@pytest.mark.parametrize("case", JOBS, ids=str)
+def test_jobs_are_for_whom_the_table_says(world: World, case: Case) -> None:
+    assert differences(world, case, table.JOB_ROLES) == []
+
+
+@pytest.mark.parametrize("route", sorted({case.route for case in (*PAGES, *API, *JOBS)}))
 def test_a_method_without_a_line_is_answered_with_405(world: World, route: str) -> None:
-    listed = [case for case in (*PAGES, *API) if case.route == route]
+    listed = [case for case in (*PAGES, *API, *JOBS) if case.route == route]
     thing = listed[0].thing.partition(":")[0].partition("?")[0]
     found = []
     for method in set(METHODS) - {case.method for case in listed}:
@@ -198,7 +235,7 @@ def test_a_method_without_a_line_is_answered_with_405(world: World, route: str) 
 
 def test_head_is_answered_as_get(world: World) -> None:
     found = []
-    for case in (*PAGES, *API):
+    for case in (*PAGES, *API, *JOBS):
         if case.method != "GET":
             continue
         answer: Any = world.client("anon").head(world.address(case.route, case.thing))
@@ -209,7 +246,7 @@ def test_head_is_answered_as_get(world: World) -> None:
     assert found == []
 
 
-POSTS = [case for case in (*PAGES, *API) if case.method == "POST" and "404" not in case.expected]
+POSTS = [case for case in (*PAGES, *API, *JOBS) if case.method == "POST"]
 
 
 @pytest.mark.parametrize("case", POSTS, ids=str)
@@ -318,6 +355,7 @@ def test_every_action_of_the_admin_is_in_the_table(rf: RequestFactory) -> None:
         for name, one in admins().items()
         for _function, action, _words in one._get_base_actions()
     }
+    found |= {("run", action.__name__) for action in hooks.run_actions}
     assert found == set(table.ACTIONS)
 
 
@@ -350,6 +388,8 @@ def chosen_row(world: World, model: Any, action: str) -> Any:
         return run.pk
     if model is models.Token:
         return models.Token.objects.filter(revoked_at=None).values_list("pk", flat=True)[0]
+    if model is Job:
+        return world.jobs["waiting"].pk
     # Rows that nothing else holds.
     fresh = {
         models.Lab: {"slug": "fresh", "name": "Fresh"},

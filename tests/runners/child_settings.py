@@ -3,6 +3,8 @@
 import os
 
 os.environ["VAR"] = os.environ["TEST_VAR"]
+if os.environ.get("TEST_DATABASE_URL"):
+    os.environ["DATABASE_URL"] = os.environ["TEST_DATABASE_URL"]
 
 from benchhub.settings import *  # noqa: F403
 from benchhub.settings import DATABASES

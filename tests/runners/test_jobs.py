@@ -143,7 +143,13 @@ def test_who_may_cancel_and_read(host: Host) -> None:
     Membership.objects.create(lab=acme, user=member, role="member")
     staff = User.objects.create_user("sam", is_staff=True)
     job = ask(host, own)
-    table = {staff: (1, 1), own: (1, 1), hub: (1, 1), other: (0, 0), uploads: (0, 1)}
+    table: dict[Any, tuple[int, int]] = {
+        staff: (1, 1),
+        own: (1, 1),
+        hub: (1, 1),
+        other: (0, 0),
+        uploads: (0, 1),
+    }
     table |= {member: (0, 1), AnonymousUser(): (0, 0), None: (0, 0)}
     found = {actor: (may_cancel(actor, job), may_read(actor, job)) for actor in table}
     assert found == table

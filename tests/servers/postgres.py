@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import secrets
 import shutil
 import signal
@@ -16,7 +17,7 @@ import psycopg
 from tests.servers.private import Private, account, as_account, environment, own_folder, program
 
 PACKAGE = "postgresql"
-INSTALLED = Path("/usr/lib/postgresql")
+INSTALLED = Path(os.environ.get("POSTGRESQL", "/usr/lib/postgresql"))
 USER = "benchhub"
 # What is lost when the machine itself goes down is of no use to anybody.
 FAST = ("fsync=off", "synchronous_commit=off", "full_page_writes=off")

@@ -114,7 +114,7 @@ def started(
         stdout=log,
         stderr=subprocess.STDOUT,
         process_group=0,
-        preexec_fn=_end_with_us(last),
+        preexec_fn=_end_with_us(last),  # noqa: PLW1509  no thread starts a server
         **as_account(),
     )
 

@@ -1,0 +1,1 @@
+"""BenchHub on PostgreSQL and Redis, by settings alone."""
