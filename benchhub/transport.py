@@ -233,9 +233,14 @@ class Channel(virtual.Channel):
         """The message as it was put. ValueError for anything else."""
         try:
             message = loads(data.decode())
+            parts = (message["body"], str), (message["content-type"], str)
+            way = message["properties"]["delivery_info"]
+            whole = all(isinstance(*part) for part in (*parts, (way, dict)))
             self.Message(message, channel=self)
         except Exception as error:
             raise ValueError(f"{type(error).__name__}: {error}"[:200]) from None
+        if not whole:
+            raise ValueError("parts of a message are missing")
         return message
 
     def _size(self, queue: str) -> int:

@@ -17,6 +17,7 @@ from pathlib import Path
 from tests.bench.report import Line, table
 from tests.benchhub.receiver import disks
 from tests.reliability import (
+    bells,
     bombs,
     cancels,
     disk,
@@ -41,6 +42,7 @@ TITLES = {
     "jobs": "R-02, R-09: jobs while workers are killed and their queue is wiped",
     "cancels": "R-04: jobs cancelled in every state",
     "trees": "R-05, R-06: stubborn processes and floods of output",
+    "bells": "R-10: the broker in files",
     "pairs": "R-16: two workers on one host",
 }
 
@@ -61,11 +63,12 @@ class Plan:
     children: int
     cancels: int
     pair: int
+    messages: int
 
 
 PLANS = {
-    "full": Plan(500, 20, 50, 2000, [*range(0, 320, 8)], 60, 300, 60, 8, 4, 40, 12),
-    "small": Plan(40, 6, 50, 120, [0, 72, 96, 240], 5, 60, 10, 1, 1, 4, 4),
+    "full": Plan(500, 20, 50, 2000, [*range(0, 320, 8)], 60, 300, 60, 8, 4, 40, 12, 9000),
+    "small": Plan(40, 6, 50, 120, [0, 72, 96, 240], 5, 60, 10, 1, 1, 4, 4, 900),
 }
 
 
@@ -82,6 +85,7 @@ def parts(hub: Hub, plan: Plan, folder: Path) -> Mapping[str, Callable[[], list[
         "jobs": lambda: jobs.measure(hub, plan.jobs, plan.trees, plan.children, wipes=2),
         "cancels": lambda: cancels.measure(hub, plan.cancels),
         "trees": lambda: cancels.trees(hub),
+        "bells": lambda: bells.measure(folder / "queue", plan.messages),
         "pairs": lambda: pairs.measure(hub, plan.pair),
     }
 

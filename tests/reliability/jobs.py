@@ -25,6 +25,7 @@ from runners.models import Host
 for number in (0, -1, 10**12):
     run_attempt.apply_async((number,), queue=Host.objects.get().queue)
 """
+RUNS_NOW = "SELECT id FROM runners_attempt WHERE state = 'running'"
 
 
 def measure(hub: Hub, count: int, trees: int, children: int, wipes: int) -> list[Line]:
@@ -76,20 +77,26 @@ def _strike(hub: Hub, blow: str) -> int:
         hub.manage("shell", "-c", DOUBLES)
         _plant(hub)
         return 1
-    keepers = wait_for(lambda: hub.find("keeper"))
-    below = keepers[0].children(recursive=True)
-    # The child of Celery's pool, which is the engine, is Celery's child without children of its
-    # own that are Celery's.
-    struck = [*keepers, *below] if blow == "tree" else _pool(keepers[0])
+    wait_for(lambda: hub.rows(RUNS_NOW))
+    struck = wait_for(lambda: _whole(hub) if blow == "tree" else _pool(hub))
     for process in struck:
         with suppress(psutil.NoSuchProcess):
             process.kill()
     return 1 if struck else 0
 
 
-def _pool(keeper: psutil.Process) -> list[psutil.Process]:
+def _whole(hub: Hub) -> list[psutil.Process]:
+    """The worker with all below it: keeper, Celery, its pool's child, the benchmark."""
     with suppress(psutil.NoSuchProcess):
-        return [child for celery in keeper.children() for child in celery.children()][:1]
+        return [p for k in hub.find("keeper") for p in (k, *k.children(recursive=True))]
+    return []
+
+
+def _pool(hub: Hub) -> list[psutil.Process]:
+    """The child of Celery's pool, in which the engine runs."""
+    with suppress(psutil.NoSuchProcess):
+        celery = [child for keeper in hub.find("keeper") for child in keeper.children()]
+        return [child for one in celery for child in one.children()][:1]
     return []
 
 

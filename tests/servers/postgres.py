@@ -19,6 +19,8 @@ from tests.servers.private import Private, account, as_account, environment, own
 PACKAGE = "postgresql"
 INSTALLED = Path(os.environ.get("POSTGRESQL", "/usr/lib/postgresql"))
 USER = "benchhub"
+# Sorted as by most servers, unlike SQLite: hyphens and case count last.
+ENGLISH = ("--locale=C.UTF-8", "--locale-provider=icu", "--icu-locale=en-US")
 # What is lost when the machine itself goes down is of no use to anybody.
 FAST = ("fsync=off", "synchronous_commit=off", "full_page_writes=off")
 
@@ -56,7 +58,7 @@ class Postgres(Private):
         if owner := account():
             shutil.chown(words, owner)
         argv = [binary("initdb"), "--no-sync", "-D", str(self.data), "-U", USER]
-        argv += ["--auth=scram-sha-256", f"--pwfile={words}", "--encoding=UTF8"]
+        argv += ["--auth=scram-sha-256", f"--pwfile={words}", "--encoding=UTF8", *ENGLISH]
         done = subprocess.run(
             argv,
             cwd=self.folder,

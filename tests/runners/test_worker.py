@@ -1,0 +1,205 @@
+"""`manage.py worker`, for real: it measures, and goes on whatever of it is killed."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+
+from tests.bench.remote import ROOT
+from tests.benchhub.processes import DEADLINE_S, gone, processes_of, wait_for
+from tests.runners.workplace import Worker, Workplace, has_pool
+
+# One process of pytest-xdist runs these, so that the database is made once.
+pytestmark = pytest.mark.xdist_group("worker")
+LONG_MS = 120_000
+ODD_MESSAGES = """
+from runners.hosts import this_host
+from runners.models import Attempt, Host, Job
+from runners.tasks import run_attempt
+here = this_host()
+other, _new = Host.objects.get_or_create(slug="other", defaults={"name": "other", "key": "other"})
+job = Job.objects.create(host=other, benchmark="stream", preset="standard", actor_name="x")
+foreign = Attempt.objects.create(job=job, host=other)
+for odd in ((0,), (-1,), (10**30,), (True,), ("x",), (None,), (), ([1],), (10**12,), (1, 2, 3)):
+    run_attempt.apply_async(odd, queue=here.queue)
+run_attempt.apply_async((), {"strange": 1}, queue=here.queue)
+run_attempt.app.send_task("no.such.task", queue=here.queue)
+run_attempt.apply_async((foreign.pk,), queue=here.queue)
+print(foreign.pk)
+"""
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Workplace:
+    place = Workplace(tmp_path_factory.mktemp("worker") / "var")
+    place.manage("migrate", "-v", "0")
+    return place
+
+
+@pytest.fixture(scope="module")
+def shared(place: Workplace) -> Iterator[Worker]:
+    """One worker for the tests that leave it running."""
+    with place.worker() as worker:
+        yield worker
+
+
+def marked(owner: str) -> list[int]:
+    """Processes that carry an attempt's mark."""
+    found = []
+    for process in psutil.process_iter():
+        try:
+            if process.environ().get("BENCHHUB_ATTEMPT") == owner:
+                found.append(process.pid)
+        except psutil.Error:
+            continue
+    return [pid for pid in found if not gone([pid])]
+
+
+def test_it_runs_a_job_and_says_nothing(place: Workplace, shared: Worker) -> None:
+    job = place.order(ms=100)
+    assert place.wait_until_it_is_over(job) == "finished"
+    assert place.attempts(job) == [("finished", "")]
+    assert len(place.rows("SELECT run_id FROM runners_job_runs WHERE job_id = ?", job)) == 1
+    assert place.log == ""
+
+
+def test_its_host_is_seen_to_live(place: Workplace, shared: Worker) -> None:
+    query = "SELECT seen_at FROM runners_host WHERE slug != 'other' AND seen_at IS NOT NULL"
+    [seen] = place.rows(query)
+    wait_for(lambda: place.rows(query) != [seen])
+
+
+def test_the_kernels_are_compiled(place: Workplace, shared: Worker) -> None:
+    names = [path.name.partition("-")[0] for path in (place.var / "kernels").iterdir()]
+    assert sorted(names) == ["bandwidth", "latency"]
+
+
+def test_odd_messages_are_ignored(place: Workplace, shared: Worker) -> None:
+    before = [shared.celery.pid, shared.pool_child.pid]
+    foreign = place.do(ODD_MESSAGES)
+    job = place.order(ms=10)
+    assert place.wait_until_it_is_over(job) == "finished"
+    wait_for(lambda: f"attempt {foreign} is for another host" in place.log)
+    assert place.rows("SELECT state FROM runners_attempt WHERE id = ?", foreign) == [("queued",)]
+    assert [shared.celery.pid, shared.pool_child.pid] == before
+    assert "a message that names no attempt was ignored: 'x'" in place.log
+
+
+def test_a_killed_pool_child_loses_its_attempt_and_the_next_finishes(
+    place: Workplace, shared: Worker
+) -> None:
+    job = place.order(ms=1000)
+    owner = place.wait_until_it_measures(job)
+    celery = shared.celery.pid
+    shared.pool_child.kill()
+    assert place.wait_until_it_is_over(job) == "finished"
+    assert place.attempts(job) == [("lost", "its worker died"), ("finished", "")]
+    assert shared.celery.pid == celery
+    assert marked(owner) == []
+
+
+def test_a_killed_consumer_is_brought_back(place: Workplace, shared: Worker) -> None:
+    job = place.order(ms=1000)
+    owner = place.wait_until_it_measures(job)
+    shared.celery.kill()
+    assert place.wait_until_it_is_over(job) == "finished"
+    assert place.attempts(job) == [("lost", "its worker died"), ("finished", "")]
+    assert "the consumer of jobs ended (signal 9); starting it again in 1 s." in place.log
+    assert marked(owner) == []
+
+
+def test_a_wiped_queue_is_rung_for_again(place: Workplace, shared: Worker) -> None:
+    long, short = place.order(ms=2000), place.order(ms=10)
+    place.wait_until_it_measures(long)
+    for path in (place.var / "queue").rglob("*.msg"):
+        path.unlink(missing_ok=True)
+    assert [place.wait_until_it_is_over(job) for job in (long, short)] == ["finished"] * 2
+
+
+def test_two_workers_on_one_host_measure_one_at_a_time(place: Workplace, shared: Worker) -> None:
+    jobs = [place.order(ms=300, serial=number) for number in range(3)]
+    with place.worker():
+        jobs += [place.order(ms=300, serial=number) for number in range(3, 6)]
+        assert [place.wait_until_it_is_over(job) for job in jobs] == ["finished"] * 6
+    times = place.rows(
+        "SELECT started_at, finished_at FROM runners_attempt WHERE job_id >= ? ORDER BY 1", jobs[0]
+    )
+    assert len(times) == 6
+    assert all(ended <= began for (_, ended), (began, _) in zip(times, times[1:], strict=False)), (
+        times
+    )
+
+
+def test_a_worker_that_is_asked_to_end_lets_go_of_its_job(place: Workplace) -> None:
+    with place.worker() as worker:
+        job = place.order(ms=LONG_MS)
+        owner = place.wait_until_it_measures(job)
+        everything = worker.tree
+        worker.process.send_signal(signal.SIGTERM)
+        assert worker.process.wait(timeout=DEADLINE_S) == 0
+        assert gone(everything)
+        assert marked(owner) == []
+        assert place.attempts(job) == [("lost", "its worker was stopped"), ("queued", "")]
+    _shorten(place, job)
+    with place.worker():
+        assert place.wait_until_it_is_over(job) == "finished"
+
+
+def _shorten(place: Workplace, job: int) -> None:
+    code = "from runners.models import Job; job = Job.objects.get(pk={job}); "
+    code += "job.parameters['ms'] = 10; job.save(); print()"
+    place.do(code.format(job=job) + "; print('done')")
+
+
+def test_of_a_killed_keeper_nothing_stays_and_the_next_goes_on(place: Workplace) -> None:
+    with place.worker() as worker:
+        job = place.order(ms=LONG_MS)
+        owner = place.wait_until_it_measures(job)
+        everything = [worker.process.pid, worker.celery.pid, worker.pool_child.pid]
+        worker.process.kill()
+        wait_for(lambda: gone(everything))
+    _shorten(place, job)
+    with place.worker():
+        assert place.wait_until_it_is_over(job) == "finished"
+        assert marked(owner) == []
+    assert place.attempts(job) == [("lost", "its worker died"), ("finished", "")]
+
+
+def test_an_idle_worker_ends_and_leaves_nothing(place: Workplace) -> None:
+    with place.worker() as worker:
+        everything = worker.tree
+        worker.process.send_signal(signal.SIGINT)
+        assert worker.process.wait(timeout=DEADLINE_S) == 0
+        assert gone(everything)
+    assert processes_of(place.var) == []
+
+
+def test_it_waits_for_a_database_that_is_not_there_yet(tmp_path: Path) -> None:
+    place = Workplace(tmp_path / "var")
+    place.var.mkdir()
+    with (place.var / "worker.log").open("ab") as output:
+        process = subprocess.Popen(
+            [sys.executable, "manage.py", "worker"],
+            cwd=ROOT,
+            env=place.environment,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+        )
+    try:
+        wait_for(lambda: "no such table" in place.log)
+        time.sleep(3)
+        assert process.poll() is None
+        assert place.log.count("no such table: runners_host") <= place.log.count("Error: ") + 2
+        place.manage("migrate", "-v", "0")
+        wait_for(lambda: has_pool(Worker(process)))
+        assert "BenchHub: the worker goes on." in place.log
+    finally:
+        process.terminate()
+        process.wait(timeout=DEADLINE_S)
