@@ -5,11 +5,13 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from django.conf import settings
 from django.utils.translation import gettext as _
 
 from results import artefacts, formats, ingest
@@ -59,8 +61,15 @@ def make_ready(attempt: Attempt, plan: Plan, outcome: Outcome, facts: Facts) -> 
         prepared = ingest.prepare(document, files={file.name: file.data}, origin=document.name)
     except BundleError as error:
         raise Refused("; ".join(str(problem) for problem in error.problems[:3])) from None
-    record = json.dumps(dict(outcome.record), indent=1, sort_keys=True).encode() + b"\n"
-    return Ready(prepared, lab, record, f"job-{attempt.job_id}-record.json")
+    return Ready(prepared, lab, _record(outcome), f"job-{attempt.job_id}-record.json")
+
+
+def _record(outcome: Outcome) -> bytes:
+    """What the engine noted, as a file: a line for each plain value or list. Where the hub keeps
+    its data is nobody's business."""
+    text = json.dumps(dict(outcome.record), indent=1, sort_keys=True)
+    text = re.sub(r"\[[^][{}]*\]", lambda found: " ".join(found[0].split()), text)
+    return text.replace(str(settings.VAR), "$VAR").encode() + b"\n"
 
 
 def store(ready: Ready, *, publish: bool) -> list[int]:
@@ -105,7 +114,7 @@ def _run(run: DraftRun, attempt: Attempt, plan: Plan, outcome: Outcome, facts: F
     if run.benchmark != attempt.job.benchmark:
         raise Refused(_("it is the output of %(name)s") % {"name": run.benchmark})
     _check_agreement(plan.parameters, run.parameters)
-    notes = [flag.text for flag in outcome.flags]
+    notes = [f"{flag.text[:1].upper()}{flag.text[1:]}." for flag in outcome.flags]
     started = attempt.started_at.isoformat() if attempt.started_at else ""
     return replace(
         run,

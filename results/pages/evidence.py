@@ -55,6 +55,11 @@ class Log:
     def can_be_fetched(self) -> bool:
         return self.problem != "absent"
 
+    @property
+    def is_beside(self) -> bool:
+        """Whether no value was read from it: it tells of the run in another way."""
+        return bool(self.lines) and not any(line.hit for line in self.lines)
+
 
 def read_log(artefact: Artefact, measurements: Iterable[Measurement]) -> Log:
     """The lines of a stored file to show, its evidence lines marked.

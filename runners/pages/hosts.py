@@ -40,10 +40,11 @@ LEVELS = {
 
 @dataclass(frozen=True)
 class Standing:
-    """What a host is doing. `word` is "free", "busy", "away" or "closed"."""
+    """What a host is doing, and what waits. `word` is "free", "busy", "away" or "closed"."""
 
     word: str
     text: str
+    waits: str = ""
 
 
 @dataclass(frozen=True)
@@ -132,11 +133,10 @@ def standing_of(host: Host, running: int | None, waiting: int) -> Standing:
         if host.seen_at is None:
             return Standing("away", _("its worker was not started yet"))
         return Standing("away", _("away since %(when)s") % {"when": moment_words(host.seen_at)})
-    words = [_("measuring") if running else _("free")]
-    if waiting:
-        text = ngettext("one job waits", "%(n)d jobs wait", waiting)
-        words.append(text % {"n": waiting})
-    return Standing("busy" if running else "free", ", ".join(words))
+    waits = ngettext("one job waits", "%(n)d jobs wait", waiting) % {"n": waiting}
+    if running:
+        return Standing("busy", _("measuring"), waits if waiting else "")
+    return Standing("free", _("free"), waits if waiting else "")
 
 
 def summary_of(shown: Sequence[Shown]) -> str:

@@ -30,7 +30,7 @@ from tests.results.bundles import (
 )
 
 pytestmark = pytest.mark.django_db
-ODD = ("\0", "a\0b", "9" * 30, str(2**31), str(2**63), f"-{2**31 + 1}", "1e400", "٣", "x" * 5000)
+ODD = ("a\0b", "9" * 30, str(2**31), f"-{2**31 + 1}", "1e400", "x" * 5000)
 PAGES = {
     "/systems/": ("q", "lab", "vendor", "isa", "page"),
     "/benchmarks/": ("q",),

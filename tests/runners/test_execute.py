@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
 import threading
 import time
 from pathlib import Path
-from typing import Any
 
 import pytest
+from django.conf import settings
 from django.db import connection
 from django.utils import timezone
 
@@ -68,7 +69,7 @@ def test_a_finished_job_leaves_a_run_with_the_lines_of_its_log(host: Host) -> No
     assert triad.artefact is not None
     assert triad.artefact.name == f"stream-job-{job.pk}.log"
     assert triad.line_from is not None
-    kept = Path(str(host_store(host))) / triad.artefact.sha256[:2] / triad.artefact.sha256
+    kept = store_of() / triad.artefact.sha256[:2] / triad.artefact.sha256
     log = kept.read_text(encoding="utf-8").splitlines()
     assert log[triad.line_from - 1].startswith("Triad:")
     assert {a.name for a in run.artefacts.all()} == {
@@ -77,10 +78,9 @@ def test_a_finished_job_leaves_a_run_with_the_lines_of_its_log(host: Host) -> No
     }
 
 
-def host_store(host: Host) -> Any:
-    from django.conf import settings
-
-    return settings.ARTEFACT_ROOT
+def store_of() -> Path:
+    """Where this test's files are kept."""
+    return Path(settings.ARTEFACT_ROOT)
 
 
 def test_a_job_may_publish_what_it_measures(host: Host) -> None:
@@ -121,7 +121,7 @@ def test_what_did_not_end_well_is_no_result(host: Host, way: str, words: str) ->
     assert not attempt.job.runs.exists()
     assert not Run.objects.filter(system=host.system).exists()
     assert attempt.ended_at is not None
-    assert not list(Path(str(host_store(host))).parent.glob("scratch/*"))
+    assert not list(store_of().parent.glob("scratch/*"))
 
 
 def test_a_cancelled_run_is_never_taken(host: Host) -> None:
@@ -204,7 +204,7 @@ def test_a_killed_process_loses_its_attempt_and_the_next_one_finishes(host: Host
         **os.environ,
         "DJANGO_SETTINGS_MODULE": "tests.runners.child_settings",
         "TEST_DATABASE": str(connection.settings_dict["NAME"]),
-        "TEST_VAR": str(host_store(host).parent),
+        "TEST_VAR": str(store_of().parent),
     }
     done = subprocess.run([sys.executable, "-c", code], env=environment, check=False)
     assert done.returncode == -9
@@ -226,3 +226,15 @@ def test_a_host_of_no_known_system_has_no_result(host: Host) -> None:
     attempt = executed(Host.objects.get())
     assert attempt.state == "failed"
     assert "it is not known which system given-host is" in attempt.message
+
+
+def test_the_record_beside_a_run_names_no_folder_of_the_hub(host: Host) -> None:
+    asked(host)
+    run = executed(host).job.runs.get()
+    record = run.artefacts.get(name__endswith="record.json")
+    text = (store_of() / record.sha256[:2] / record.sha256).read_text(encoding="utf-8")
+    noted = json.loads(text)
+    assert noted["steps"][0]["env"]["HOME"].startswith("$VAR/scratch/")
+    assert str(store_of().parent) not in text
+    assert noted["steps"][0]["argv"][-3:-1] == ["well", "100"]
+    assert max(map(len, text.splitlines())) > 80, "lists stand in a line"

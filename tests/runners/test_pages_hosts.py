@@ -63,7 +63,7 @@ def test_what_its_worker_does_is_said(client: Client, host: Host) -> None:
     job = job_in(host, "running")
     job_in(host, "queued")
     text = read(client, "/hosts/")
-    assert f"Measuring, one job waits: job {job.pk}" in text
+    assert f"Measuring job {job.pk}, one job waits" in text
     assert "One host: one measures." in text
     alive(host, seen_at=timezone.now().replace(2025, 3, 1, 4, 5))
     assert "Away since 1 March 2025, 04:05 UTC" in read(client, "/hosts/")
@@ -196,7 +196,7 @@ def test_it_fits_and_follows_what_happens(
     assert fits(page) == []
     expect(page.locator("#standing-given-host")).to_have_text("Free")
     job = job_in(host, "running")
-    expect(page.locator("#standing-given-host")).to_have_text(f"Measuring: job {job.pk}")
+    expect(page.locator("#standing-given-host")).to_have_text(f"Measuring job {job.pk}")
     # What was opened stays open.
     assert found.evaluate("one => one.open")
 

@@ -20,10 +20,11 @@ JOBS = {"EXTRA_RUNNERS": "tests.runners.given", "JOB_LEASE_S": "4", "JOB_SWEEP_S
 ORDER = """
 from runners.hosts import this_host
 from runners.jobs import request_job
-job = request_job(
-    host=this_host(), benchmark="stream", preset="standard", parameters={parameters!r}, actor=None
-)
-print(job.pk)
+for parameters in {all_parameters!r}:
+    job = request_job(
+        host=this_host(), benchmark="stream", preset="standard", parameters=parameters, actor=None
+    )
+    print(job.pk)
 """
 
 
@@ -81,7 +82,13 @@ class Workplace:
 
     def order(self, **parameters: Any) -> int:
         """Ask for a job on this machine; its id."""
-        return int(self.do(ORDER.format(parameters=parameters)))
+        return self.orders([parameters])[0]
+
+    def orders(self, all_parameters: list[dict[str, Any]]) -> list[int]:
+        """Ask for several at once."""
+        code = ORDER.format(all_parameters=all_parameters)
+        printed = self.manage("shell", "-v", "0", "-c", code).splitlines()
+        return [int(line) for line in printed[-len(all_parameters) :]]
 
     def rows(self, query: str, *values: Any) -> list[tuple[Any, ...]]:
         with closing(sqlite3.connect(self.var / "benchhub.sqlite3", timeout=20)) as line:
