@@ -39,7 +39,7 @@ bench:
 	@$(PYTHON_BIN) -m tests.bench
 
 reliability:
-	@sh benchhub/setup.sh lint
+	@sh benchhub/setup.sh test
 	@$(PYTHON_BIN) -m tests.reliability full
 
 clean:

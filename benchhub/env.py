@@ -186,7 +186,7 @@ def broker_options(url: str, folder: Path) -> dict[str, Any]:
     if scheme.startswith("redis"):
         return {
             "visibility_timeout": VISIBILITY_S,
-            "socket_connect_timeout": 5,
+            "socket_connect_timeout": 1,
             # Longer than the second for which a consumer's read blocks while nothing comes.
             "socket_timeout": 5,
             "socket_keepalive": True,

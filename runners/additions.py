@@ -17,12 +17,14 @@ def add() -> None:
     """Called once, when the apps are ready."""
     from runners.admin.rerun import rerun
     from runners.api.register import register
+    from runners.sweep import sweep_everywhere
 
     hooks.head_links.add(head_links)
     hooks.run_links.add(run_links)
     hooks.cell_links.add(cell_link)
     hooks.home_panels.add(home_panel)
     hooks.run_actions.add(rerun)
+    hooks.sweeps.add(sweep_everywhere)
     register()
 
 

@@ -14,13 +14,14 @@ from django.db import DatabaseError, InterfaceError, OperationalError, connectio
 from django.utils.translation import gettext as _
 
 from runners import benchmarks, claims, engine, taking
-from runners.benchmarks.base import Plan
+from runners.benchmarks.base import ParameterError, Plan
 from runners.claims import Owner
 from runners.doorbell import ring
 from runners.engine import scratch
 from runners.engine.base import Limits, Order, Outcome, Progress
 from runners.machine import Facts
 from runners.models import Attempt, Host, Job
+from runners.parameters import complete
 from runners.sweep import end_leftovers, lose_own, next_at, scratch_root
 
 State = Attempt.State
@@ -63,7 +64,14 @@ def _execute(attempt: Attempt) -> None:
     if runner is None:
         _end_failed(attempt, _("no runner measures it any more"))
         return
-    plan = runner.plan(attempt.job.parameters, facts, str(Path(settings.VAR) / "kernels"))
+    job = attempt.job
+    try:
+        # The runner and the host may have changed since the job was asked for.
+        values = complete(runner, job.preset, job.parameters, facts)
+    except ParameterError as error:
+        _end_failed(attempt, _("it cannot be run any more: %(why)s") % {"why": error})
+        return
+    plan = runner.plan(values, facts, str(Path(settings.VAR) / "kernels"))
     folder = scratch.make(scratch_root(), attempt.owner)
     try:
         outcome = engine.run(

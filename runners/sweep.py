@@ -27,6 +27,7 @@ from runners.claims import RUNNING, Owner, lose
 from runners.doorbell import ring
 from runners.engine import leftovers, processes, scratch
 from runners.models import Attempt, Host
+from runners.models.hosts import ALIVE
 
 BATCH = 200
 RING_AGAIN = timedelta(seconds=10)
@@ -37,10 +38,10 @@ log = logging.getLogger("runners")
 
 
 def sweep_everywhere() -> None:
-    """For hosts whose worker may be away: expired leases are lost, waiting hosts are rung."""
+    """For all hosts: expired leases are lost; those whose worker is there are rung."""
     for attempt in _expired()[:BATCH]:
         _lose_if_dead(attempt)
-    for attempt in _unheard()[:BATCH]:
+    for attempt in _unheard().filter(host__seen_at__gt=_before(ALIVE))[:BATCH]:
         ring(attempt)
 
 

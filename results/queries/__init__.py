@@ -136,10 +136,23 @@ def processors_of_labs(labs: QuerySet[Any, Any] | Collection[int]) -> Q:
 def systems_free_for(lab: str) -> QuerySet[System]:
     """The systems that results of a lab (slug) may be stored on.
 
-    Public ones, those with runs of the lab, and those that nothing is left of.
+    Public ones, those with runs of the lab, and those that nothing is left of. What another app
+    points to, a host that has measured nothing yet, is the hub's own.
     """
-    taken = _measured_in(Run.objects.order_by())
-    return System.objects.filter(Q(is_public=True) | systems_of_labs(_lab(lab)) | ~taken)
+    hubs = Exists(Lab.objects.filter(slug=lab, kind=Lab.Kind.LOCAL))
+    free = ~_measured_in(Run.objects.order_by()) & (Q(hubs) | ~_pointed_at_by_others())
+    return System.objects.filter(Q(is_public=True) | systems_of_labs(_lab(lab)) | free)
+
+
+def _pointed_at_by_others() -> Q:
+    """Systems that a row of another app points to."""
+    own = System._meta.app_label
+    relations = [r for r in System._meta.related_objects if r.related_model._meta.app_label != own]
+    found = Q(pk__in=())
+    for relation in relations:
+        rows = relation.related_model._default_manager.order_by()
+        found |= Q(Exists(rows.filter(**{relation.field.name: OuterRef("pk")})))
+    return found
 
 
 def processors_free_for(lab: str) -> QuerySet[Processor]:

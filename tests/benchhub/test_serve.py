@@ -102,8 +102,17 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A VAR in which a server has been started and ended once."""
     folder = tmp_path_factory.mktemp("served") / "var"
     with served(folder):
-        pass
+        wait_for(lambda: seen_at(folder))
+        # What its worker compiles is there before it listens.
+        wait_for((folder / "queue").exists)
     return folder
+
+
+def seen_at(folder: Path) -> str:
+    """When the worker last said that this machine is there; empty before it does."""
+    with closing(sqlite3.connect(folder / "benchhub.sqlite3")) as database:
+        rows = database.execute("SELECT seen_at FROM runners_host").fetchall()
+    return str(rows[0][0] or "") if rows else ""
 
 
 @pytest.fixture(scope="module")
@@ -114,9 +123,13 @@ def server(folder: Path) -> Iterator[Server]:
 
 
 def contents(folder: Path) -> dict[str, object]:
-    """All that is kept: every row of the database, every other file's bytes and time."""
+    """All that is kept: every row of the database, every other file's bytes and time.
+
+    But not the row of this machine, whose worker writes there every few seconds.
+    """
     with closing(sqlite3.connect(folder / "benchhub.sqlite3")) as database:
-        kept: dict[str, object] = {"rows": list(database.iterdump())}
+        rows = [row for row in database.iterdump() if 'INTO "runners_host"' not in row]
+    kept: dict[str, object] = {"rows": rows}
     others = [path for path in folder.rglob("*") if "sqlite3" not in path.name]
     for path in others:
         if path.is_file() and path.name != "serve.lock":
@@ -244,9 +257,25 @@ def test_a_killed_supervisor_leaves_no_orphan(tmp_path: Path, folder: Path) -> N
 def test_another_start_changes_nothing_that_is_kept(tmp_path: Path, folder: Path) -> None:
     copy = _copy_of(folder, tmp_path)
     before = contents(copy)
+    seen = seen_at(copy)
     with served(copy) as server:
         assert server.get("/compare/")[0] == 200
+        wait_for(lambda: seen_at(copy) != seen)
     assert contents(copy) == before
+
+
+def test_jobs_are_measured_by_a_worker_beside_the_web_server(server: Server, folder: Path) -> None:
+    def workers() -> list[psutil.Process]:
+        return [p for p in processes_of(folder) if p.cmdline()[-2:] == ["manage.py", "worker"]]
+
+    [worker] = wait_for(workers)
+    seen = seen_at(folder)
+    wait_for(lambda: seen_at(folder) != seen)
+    status, body, _ = server.get("/api/v1/hosts/")
+    assert status == 200
+    assert json.loads(body)["count"] == 1
+    worker.kill()
+    wait_for(lambda: gone([worker.pid]) and workers())
 
 
 def _copy_of(folder: Path, parent: Path) -> Path:

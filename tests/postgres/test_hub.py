@@ -56,8 +56,9 @@ def test_the_same_documents_come_out_as_of_sqlite(hub: Hub, client: Client, path
 
 @pytest.mark.django_db
 def test_the_same_table_comes_out_as_of_sqlite(hub: Hub, client: Client) -> None:
-    expected = client.get("/api/v1/compare.csv")
-    assert hub.get("/api/v1/compare.csv").body == b"".join(expected.streaming_content)
+    expected = client.get("/api/v1/compare.csv").getvalue()
+    assert expected.count(b"\n") > 100
+    assert hub.get("/api/v1/compare.csv").body == expected
 
 
 def test_an_upload_is_read_and_published(hub: Hub) -> None:
@@ -104,5 +105,5 @@ def test_no_two_processes_share_a_connection(hub: Hub, postgres: Postgres) -> No
 def test_servers_that_are_restarted_under_load_lose_nothing(
     hub: Hub, postgres: Postgres, redis: Redis
 ) -> None:
-    lines = restarts.measure(hub, postgres, redis, restarts=2, uploads=24, jobs=3)
+    lines = restarts.measure(hub, postgres, redis, restarts=2, uploads=24)
     assert wrong(lines) == []

@@ -26,10 +26,13 @@ from tests.reliability import (
     killing,
     leaks,
     pairs,
+    restarts,
     same,
     slow,
 )
 from tests.reliability.hub import Hub, running
+from tests.servers.postgres import running as run_postgres
+from tests.servers.redis import running as run_redis
 
 TITLES = {
     "killed": "R-01: uploads while processes are killed",
@@ -44,6 +47,7 @@ TITLES = {
     "trees": "R-05, R-06: stubborn processes and floods of output",
     "bells": "R-10: the broker in files",
     "pairs": "R-16: two workers on one host",
+    "restarts": "R-13: PostgreSQL and Redis restarted under load",
 }
 
 
@@ -64,11 +68,12 @@ class Plan:
     cancels: int
     pair: int
     messages: int
+    restarts: int
 
 
 PLANS = {
-    "full": Plan(500, 20, 50, 2000, [*range(0, 320, 8)], 60, 300, 60, 8, 4, 40, 12, 9000),
-    "small": Plan(40, 6, 50, 120, [0, 72, 96, 240], 5, 60, 10, 1, 1, 4, 4, 900),
+    "full": Plan(500, 20, 50, 2000, [*range(0, 320, 8)], 60, 300, 60, 8, 4, 40, 12, 9000, 10),
+    "small": Plan(40, 6, 50, 120, [0, 72, 96, 240], 5, 60, 10, 1, 1, 4, 4, 900, 2),
 }
 
 
@@ -87,7 +92,21 @@ def parts(hub: Hub, plan: Plan, folder: Path) -> Mapping[str, Callable[[], list[
         "trees": lambda: cancels.trees(hub),
         "bells": lambda: bells.measure(folder / "queue", plan.messages),
         "pairs": lambda: pairs.measure(hub, plan.pair),
+        "restarts": lambda: every_restart(plan, folder),
     }
+
+
+def every_restart(plan: Plan, folder: Path) -> list[Line]:
+    """On a hub of its own, with real servers under it; each is restarted `restarts` times."""
+    (folder / "on-servers").mkdir()
+    with run_postgres() as postgres, run_redis() as redis:
+        settings = {
+            "DATABASE_URL": postgres.url(postgres.new_database()),
+            "BROKER_URL": redis.url,
+        }
+        with running(folder / "on-servers", **settings) as hub:
+            times, load = 2 * plan.restarts, 12 * plan.restarts
+            return restarts.measure(hub, postgres, redis, restarts=times, uploads=load)
 
 
 def every_disk(hub: Hub, plan: Plan, folder: Path) -> list[Line]:

@@ -41,8 +41,7 @@ class Reader:
         number = 0
         while not self.over.is_set():
             number += 1
-            # Another address each time: what is kept of a page is no answer of a database.
-            answer = self.hub.get(f"{PAGES[number % len(PAGES)]}?page={number}")
+            answer = self.hub.get(PAGES[number % len(PAGES)])
             self.statuses[answer.status] += 1
             if answer.status == 503 and not answer.headers.get("retry-after"):
                 self.without_hint += 1
@@ -50,17 +49,17 @@ class Reader:
 
     def wrong(self) -> int:
         """Answers that are neither of the page nor 'not just now'."""
-        fine = BEARABLE | AGAIN | {400}
+        fine = BEARABLE | AGAIN
         return sum(n for status, n in self.statuses.items() if status not in fine)
 
 
 def measure(
-    hub: Hub, postgres: Postgres, redis: Redis, *, restarts: int, uploads: int, jobs: int
+    hub: Hub, postgres: Postgres, redis: Redis, *, restarts: int, uploads: int
 ) -> list[Line]:
     """Both servers are restarted in turn, `restarts` times together, while labs upload, readers
-    read and jobs run. Call it from the thread that lives as long as the servers shall."""
+    read and a job runs. Call it from the thread that lives as long as the servers shall."""
     pids, accepted, reader, desk = hub.pids(), Accepted(), Reader(hub), Desk(hub)
-    asked = [desk.order(ms=300, serial=n) for n in range(jobs)]
+    asked: list[int] = []
     with ThreadPoolExecutor(CLIENTS + 1) as pool:
         reading = pool.submit(reader.read)
         sending = [pool.submit(_send, hub, number, accepted) for number in range(uploads)]
@@ -68,6 +67,7 @@ def measure(
         for number in range(restarts):
             due = (number + 1) * uploads // (restarts + 1)
             wait_for(lambda due=due: accepted.done >= due)  # type: ignore[misc]
+            asked.append(desk.order(ms=1000, serial=number))
             waits.append(_restart(hub, redis if number % 2 else postgres))
         _finish(sending)
         list(pool.map(lambda number: hub.outcome(LAB, number), list(accepted.digests)))
@@ -81,7 +81,7 @@ def measure(
         Line("pages answered 5xx but 503", reader.wrong(), 0, digits=0, remark=pages),
         Line("answers 503 without Retry-After", reader.without_hint, 0, digits=0),
         *ledger.lines(hub, LAB, accepted, uploads),
-        Line("jobs not finished", jobs - ended["finished"], 0, digits=0),
+        Line("jobs not finished", restarts - ended["finished"], 0, digits=0),
         Line("jobs with no run, or two", _off(desk, asked), 0, digits=0),
         Line("processes that died", len({*pids} - {*hub.pids()}), 0, digits=0),
     ]

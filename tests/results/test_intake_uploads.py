@@ -20,6 +20,7 @@ from results.intake.given import Given, GivenError, settings_of
 from results.intake.standing import publish_upload
 from results.intake.uploads import UploadError, answer, submit
 from results.models import Processor, Run, System, Upload
+from results.passing import passes
 from tests.results.sent import (
     EPYC,
     VERA,
@@ -180,9 +181,9 @@ def test_an_answer_during_reading_wins_over_the_outcome() -> None:
 
 
 def test_a_full_disk_is_nobodys_mistake() -> None:
-    assert work.passes(OSError(errno.ENOSPC, "No space left on device"))
-    assert work.passes(OperationalError("database or disk is full"))
-    assert not work.passes(OSError(errno.ENOENT, "No such file"))
+    assert passes(OSError(errno.ENOSPC, "No space left on device"))
+    assert passes(OperationalError("database or disk is full"))
+    assert not passes(OSError(errno.ENOENT, "No such file"))
     upload = waiting(system=EPYC)
     claim = "c" * 32
     Upload.objects.filter(pk=upload.pk).update(claim=claim, attempts=1)

@@ -10,9 +10,10 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any
 
+import psycopg
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
-from django.db import OperationalError
+from django.db import InterfaceError, OperationalError
 from django.test import Client, RequestFactory
 from django.test.client import BOUNDARY, MULTIPART_CONTENT, encode_multipart
 from pytest_django import Settings
@@ -388,6 +389,16 @@ def test_only_what_passes_is_asked_to_be_tried_again(text: str, status: int | No
     assert (found and found.status) == status
     if found:
         assert found.headers == {"Retry-After": "30"}
+
+
+def test_a_database_that_is_away_is_asked_again_soon() -> None:
+    for error in (InterfaceError("connection already closed"), OperationalError("unreachable")):
+        # As psycopg raises where the server gave no answer, and so no code.
+        error.__cause__ = psycopg.OperationalError("connection refused")
+        found = passing(error)
+        assert found is not None
+        assert (found.status, found.headers) == (503, {"Retry-After": "5"})
+        assert "does not answer" in found.message
 
 
 def test_an_error_that_hides_a_full_disk_is_still_known() -> None:

@@ -238,3 +238,12 @@ def test_the_record_beside_a_run_names_no_folder_of_the_hub(host: Host) -> None:
     assert str(store_of().parent) not in text
     assert noted["steps"][0]["argv"][-3:-1] == ["well", "100"]
     assert max(map(len, text.splitlines())) > 80, "lists stand in a line"
+
+
+def test_a_job_for_a_runner_that_has_changed_fails_in_words(host: Host) -> None:
+    asked(host)
+    Job.objects.update(parameters={"ms": 10, "gone": 1})
+    attempt = executed(host)
+    assert attempt.state == "failed"
+    assert attempt.message.startswith("it cannot be run any more: ")
+    assert "gone" in attempt.message

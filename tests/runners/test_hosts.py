@@ -12,16 +12,19 @@ import pytest
 from django.db import connection
 from django.utils import timezone
 
+from results import sync
 from results.intake.sweep import forget_systems
 from results.models import Lab, Processor, Run, System
+from results.queries import systems_free_for
 from runners import benchmarks, hosts
 from runners.engine import processes
 from runners.execute import execute_next
 from runners.hosts import beat, machine_key, this_host
 from runners.machine import Facts
 from runners.models import Host
+from tests.results.api_data import make_lab
 from tests.runners import given, machines
-from tests.runners.conftest import asked
+from tests.runners.conftest import asked, make_host
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("given_runner", "folder")]
 Is = Callable[..., None]
@@ -330,3 +333,14 @@ def test_the_lab_of_the_hub_is_made_again(this_is: Is) -> None:
     this_is(machines.small())
     assert this_host().system is not None
     assert Lab.objects.filter(slug="local", kind=Lab.Kind.LOCAL).exists()
+
+
+def test_a_host_that_measured_nothing_yet_is_nobody_elses_system() -> None:
+    sync.ensure()
+    make_lab("acme")
+    system = make_host("fresh").system
+    assert system is not None
+    assert system in systems_free_for("local")
+    assert system not in systems_free_for("acme")
+    Host.objects.all().delete()
+    assert system in systems_free_for("acme")

@@ -101,6 +101,9 @@ def test_the_first_that_waits_is_rung_again(host: Host) -> None:
     rung = list(Attempt.objects.order_by("id").values_list("rung_at", flat=True))
     assert [moment != long_ago for moment in rung] == [True, False, False]
     sweep.sweep_everywhere()
+    assert Attempt.objects.filter(host=other, rung_at=long_ago).exists(), "nobody would hear it"
+    Host.objects.filter(pk=other.pk).update(seen_at=timezone.now())
+    sweep.sweep_everywhere()
     rung = list(Attempt.objects.order_by("id").values_list("rung_at", flat=True))
     assert [moment != long_ago for moment in rung] == [True, False, True]
 

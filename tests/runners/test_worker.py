@@ -37,16 +37,27 @@ print(foreign.pk)
 
 
 @pytest.fixture(scope="module")
+def busy(tmp_path_factory: pytest.TempPathFactory) -> Workplace:
+    """A database where one worker runs all the time."""
+    return made(tmp_path_factory.mktemp("busy") / "var")
+
+
+@pytest.fixture(scope="module")
 def place(tmp_path_factory: pytest.TempPathFactory) -> Workplace:
-    place = Workplace(tmp_path_factory.mktemp("worker") / "var")
+    """A database where no worker runs but those of a test."""
+    return made(tmp_path_factory.mktemp("worker") / "var")
+
+
+def made(var: Path) -> Workplace:
+    place = Workplace(var)
     place.manage("migrate", "-v", "0")
     return place
 
 
 @pytest.fixture(scope="module")
-def shared(place: Workplace) -> Iterator[Worker]:
-    """One worker for the tests that leave it running."""
-    with place.worker() as worker:
+def shared(busy: Workplace) -> Iterator[Worker]:
+    """The worker that runs all the time."""
+    with busy.worker() as worker:
         yield worker
 
 
@@ -62,73 +73,73 @@ def marked(owner: str) -> list[int]:
     return [pid for pid in found if not gone([pid])]
 
 
-def test_it_runs_a_job_and_says_nothing(place: Workplace, shared: Worker) -> None:
-    job = place.order(ms=100)
-    assert place.wait_until_it_is_over(job) == "finished"
-    assert place.attempts(job) == [("finished", "")]
-    assert len(place.rows("SELECT run_id FROM runners_job_runs WHERE job_id = ?", job)) == 1
-    assert place.log == ""
+def test_it_runs_a_job_and_says_nothing(busy: Workplace, shared: Worker) -> None:
+    job = busy.order(ms=100)
+    assert busy.wait_until_it_is_over(job) == "finished"
+    assert busy.attempts(job) == [("finished", "")]
+    assert len(busy.rows("SELECT run_id FROM runners_job_runs WHERE job_id = ?", job)) == 1
+    assert busy.log == ""
 
 
-def test_its_host_is_seen_to_live(place: Workplace, shared: Worker) -> None:
+def test_its_host_is_seen_to_live(busy: Workplace, shared: Worker) -> None:
     query = "SELECT seen_at FROM runners_host WHERE slug != 'other' AND seen_at IS NOT NULL"
-    [seen] = place.rows(query)
-    wait_for(lambda: place.rows(query) != [seen])
+    [seen] = busy.rows(query)
+    wait_for(lambda: busy.rows(query) != [seen])
 
 
-def test_the_kernels_are_compiled(place: Workplace, shared: Worker) -> None:
-    names = [path.name.partition("-")[0] for path in (place.var / "kernels").iterdir()]
+def test_the_kernels_are_compiled(busy: Workplace, shared: Worker) -> None:
+    names = [path.name.partition("-")[0] for path in (busy.var / "kernels").iterdir()]
     assert sorted(names) == ["bandwidth", "latency"]
 
 
-def test_odd_messages_are_ignored(place: Workplace, shared: Worker) -> None:
+def test_odd_messages_are_ignored(busy: Workplace, shared: Worker) -> None:
     before = [shared.celery.pid, shared.pool_child.pid]
-    foreign = place.do(ODD_MESSAGES)
-    job = place.order(ms=10)
-    assert place.wait_until_it_is_over(job) == "finished"
-    wait_for(lambda: f"attempt {foreign} is for another host" in place.log)
-    assert place.rows("SELECT state FROM runners_attempt WHERE id = ?", foreign) == [("queued",)]
+    foreign = busy.do(ODD_MESSAGES)
+    job = busy.order(ms=10)
+    assert busy.wait_until_it_is_over(job) == "finished"
+    wait_for(lambda: f"attempt {foreign} is for another host" in busy.log)
+    assert busy.rows("SELECT state FROM runners_attempt WHERE id = ?", foreign) == [("queued",)]
     assert [shared.celery.pid, shared.pool_child.pid] == before
-    assert "a message that names no attempt was ignored: 'x'" in place.log
+    assert "a message that names no attempt was ignored: 'x'" in busy.log
 
 
 def test_a_killed_pool_child_loses_its_attempt_and_the_next_finishes(
-    place: Workplace, shared: Worker
+    busy: Workplace, shared: Worker
 ) -> None:
-    job = place.order(ms=1000)
-    owner = place.wait_until_it_measures(job)
+    job = busy.order(ms=1000)
+    owner = busy.wait_until_it_measures(job)
     celery = shared.celery.pid
     shared.pool_child.kill()
-    assert place.wait_until_it_is_over(job) == "finished"
-    assert place.attempts(job) == [("lost", "its worker died"), ("finished", "")]
+    assert busy.wait_until_it_is_over(job) == "finished"
+    assert busy.attempts(job) == [("lost", "its worker died"), ("finished", "")]
     assert shared.celery.pid == celery
     assert marked(owner) == []
 
 
-def test_a_killed_consumer_is_brought_back(place: Workplace, shared: Worker) -> None:
-    job = place.order(ms=1000)
-    owner = place.wait_until_it_measures(job)
+def test_a_killed_consumer_is_brought_back(busy: Workplace, shared: Worker) -> None:
+    job = busy.order(ms=1000)
+    owner = busy.wait_until_it_measures(job)
     shared.celery.kill()
-    assert place.wait_until_it_is_over(job) == "finished"
-    assert place.attempts(job) == [("lost", "its worker died"), ("finished", "")]
-    assert "the consumer of jobs ended (signal 9); starting it again in 1 s." in place.log
+    assert busy.wait_until_it_is_over(job) == "finished"
+    assert busy.attempts(job) == [("lost", "its worker died"), ("finished", "")]
+    assert "the consumer of jobs ended (signal 9); starting it again in 1 s." in busy.log
     assert marked(owner) == []
 
 
-def test_a_wiped_queue_is_rung_for_again(place: Workplace, shared: Worker) -> None:
-    long, short = place.orders([{"ms": 2000}, {"ms": 10}])
-    place.wait_until_it_measures(long)
-    for path in (place.var / "queue").rglob("*.msg"):
+def test_a_wiped_queue_is_rung_for_again(busy: Workplace, shared: Worker) -> None:
+    long, short = busy.orders([{"ms": 2000}, {"ms": 10}])
+    busy.wait_until_it_measures(long)
+    for path in (busy.var / "queue").rglob("*.msg"):
         path.unlink(missing_ok=True)
-    assert [place.wait_until_it_is_over(job) for job in (long, short)] == ["finished"] * 2
+    assert [busy.wait_until_it_is_over(job) for job in (long, short)] == ["finished"] * 2
 
 
-def test_two_workers_on_one_host_measure_one_at_a_time(place: Workplace, shared: Worker) -> None:
-    jobs = [place.order(ms=3000)]
-    with place.worker():
-        jobs += place.orders([{"ms": 300, "serial": number} for number in range(5)])
-        assert [place.wait_until_it_is_over(job) for job in jobs] == ["finished"] * 6
-    times = place.rows(
+def test_two_workers_on_one_host_measure_one_at_a_time(busy: Workplace, shared: Worker) -> None:
+    jobs = [busy.order(ms=3000)]
+    with busy.worker():
+        jobs += busy.orders([{"ms": 300, "serial": number} for number in range(5)])
+        assert [busy.wait_until_it_is_over(job) for job in jobs] == ["finished"] * 6
+    times = busy.rows(
         "SELECT started_at, finished_at FROM runners_attempt WHERE job_id >= ? ORDER BY 1", jobs[0]
     )
     assert len(times) == 6

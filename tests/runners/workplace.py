@@ -36,8 +36,9 @@ class Worker:
 
     @property
     def celery(self) -> psutil.Process:
-        """Its only child."""
-        [found] = psutil.Process(self.process.pid).children()
+        """Its only child, once it has compiled the kernels."""
+        children = psutil.Process(self.process.pid).children()
+        [found] = [child for child in children if "celery" in child.cmdline()]
         return found
 
     @property
