@@ -17,7 +17,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tests.bench import ingesting, pages, serving
+from tests.bench import engine, ingesting, kernels, latency, pages, serving
 from tests.bench.ingesting import Load
 from tests.bench.remote import Remote
 from tests.bench.report import Line, table
@@ -27,7 +27,11 @@ PARTS = {
     "pages": "Comparison of 6 systems × 40 metrics",
     "ingest": "Ingest of a bundle",
     "serving": "The server",
+    "engine": "The engine around a benchmark",
+    "kernels": "Our kernels beside the reference programs (STREAM_C=, TINYMEMBENCH=)",
 }
+# What needs stored measurements.
+STORED = frozenset({"pages", "ingest", "serving"})
 
 
 @dataclass(frozen=True)
@@ -38,6 +42,7 @@ class Plan:
     requests: int
     loads: Sequence[Load]
     servings: int
+    engine: tuple[int, int]  # processes, runs in each
 
 
 WHOLE, SPLIT = "ingest of whole runs", "ingest of runs of one measurement"
@@ -46,12 +51,14 @@ FULL = Plan(
     requests=41,
     loads=(Load(WHOLE, 10, 20, split=False, rounds=9), Load(SPLIT, 10, 8, split=True, rounds=7)),
     servings=20,
+    engine=(3, 15),
 )
 QUICK = Plan(
     shapes=(Shape(10, 2), Shape(12, 3)),
     requests=1,
     loads=(Load(WHOLE, 2, 1, split=False, rounds=1), Load(SPLIT, 2, 1, split=True, rounds=1)),
     servings=1,
+    engine=(1, 2),
 )
 
 
@@ -114,6 +121,17 @@ class Bench:
                 *serving.page_size(address),
             ]
 
+    def engine(self) -> list[Line]:
+        """What the engine costs around a program that does nothing."""
+        return engine.lines(engine.measure(*self.plan.engine))
+
+    def kernels(self) -> list[Line]:
+        """Each beside its reference program, where a path to one is given."""
+        return [
+            *kernels.stream_ratios(os.environ.get("STREAM_C")),
+            *latency.latency_ratios(os.environ.get("TINYMEMBENCH")),
+        ]
+
 
 def tell(text: str) -> None:
     """Progress; the figures alone go to standard output."""
@@ -124,11 +142,14 @@ def run(plan: Plan, names: Sequence[str]) -> bool:
     """Measure the named parts and print each as it is done: whether all could be."""
     with tempfile.TemporaryDirectory(prefix="benchhub-bench-") as folder, ExitStack() as stack:
         bench = Bench(plan, Path(folder), stack)
-        bench.fill()
+        if STORED & set(names):
+            bench.fill()
         parts: Mapping[str, Callable[[], list[Line]]] = {
             "pages": bench.pages,
             "ingest": bench.ingest,
             "serving": bench.serving,
+            "engine": bench.engine,
+            "kernels": bench.kernels,
         }
         measured = [_print(PARTS[name], parts[name]) for name in names]
     _print_load()
