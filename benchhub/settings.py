@@ -5,6 +5,7 @@ CSRF_TRUSTED_ORIGINS, HTTPS, PROXIES, DEBUG. docs/decisions and README say more.
 """
 
 import socket
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -94,6 +95,9 @@ TEMPLATES: list[dict[str, Any]] = [
 ]
 
 DATABASES = {"default": env.database(VAR)}
+if "postgresql" not in DATABASES["default"]["ENGINE"]:
+    # REST framework asks for PostgreSQL's fields, which would load its driver: 21 MB a process.
+    sys.modules.setdefault("django.contrib.postgres.fields", None)  # type: ignore[arg-type]
 
 # Jobs. The rows are the truth; a message only says that there is something to look at.
 CELERY_BROKER_URL = env.broker_url()

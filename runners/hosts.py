@@ -26,15 +26,13 @@ from django.utils import timezone
 from django.utils.text import slugify
 from django.utils.translation import gettext as _
 
-from results import ingest, sync
-from results.bundle import Bundle
+from results import sync
 from results.intake import systems
 from results.intake.machine import Machine, Told, merge
 from results.models import Lab, Run, System
 from results.passing import retried
-from runners import benchmarks
+from runners import benchmarks, detect
 from runners.benchmarks.base import Runner
-from runners.detect import drafts_of, facts_of, gather
 from runners.engine import processes
 from runners.machine import Facts
 from runners.models import Attempt, Host
@@ -136,8 +134,8 @@ def _is_measuring(host: Host) -> bool:
 
 def _look(host: Host) -> None:
     """Detect, and write what was found; the system stays what it is, if it is any."""
-    looked = gather()
-    facts, machine = facts_of(looked), merge(drafts_of(looked))
+    looked = detect.gather()
+    facts, machine = detect.facts_of(looked), merge(detect.drafts_of(looked))
     host.facts = {**facts.as_json(), MACHINE: _plain(machine)}
     host.runners = {slug: checked(one, facts) for slug, one in benchmarks.runners().items()}
     host.detected_at = timezone.now()
@@ -217,6 +215,9 @@ def _made(host: Host, machine: Machine) -> System | None:
 
 def _stored(system: dict[str, Any], processor: dict[str, Any] | None) -> System | None:
     """By the same way in as the systems of uploads; hidden, as long as its runs are drafts."""
+    from results import ingest
+    from results.bundle import Bundle
+
     bundle: dict[str, Any] = {
         "bundle": 1,
         "lab": _local_lab().slug,

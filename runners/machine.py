@@ -98,3 +98,8 @@ class Facts:
         )
         known["details"] = tuple(Detail(**one) for one in kept.get("details", ()))
         return cls(**known)
+
+
+def gib_words(gib: float) -> str:
+    """'23.5 GiB', '1,511 GiB'."""
+    return f"{gib:,.1f}".removesuffix(".0") + " GiB"

@@ -12,7 +12,6 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from results.bundle.problems import show
 from runners.benchmarks.base import Bound, Parameter, ParameterError, Runner, Value
 from runners.machine import Facts
 
@@ -151,3 +150,11 @@ def _shown(given: Any) -> str:
     if isinstance(given, int) and not isinstance(given, bool) and abs(given) >= GIANT:
         return "a number of 19 digits or more"
     return show(given) if isinstance(given, int | float) else f"a {type(given).__name__}"
+
+
+def show(value: object) -> str:
+    """A value that was found, short and printable."""
+    # Loaded where something is wrong: the bundle's model takes a process 7 MB.
+    from results.bundle import problems
+
+    return problems.show(value)

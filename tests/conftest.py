@@ -12,6 +12,7 @@ import os
 import shutil
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import pytest
@@ -108,12 +109,22 @@ def new_page(
 
     Other keywords go to Playwright's `new_context` (`java_script_enabled=False` and so on).
     """
+    with pages_on(live_server.url, browser, complaints) as open_page:
+        yield open_page
+
+
+@contextmanager
+def pages_on(
+    address: str, browser: Browser, complaints: list[str]
+) -> Iterator[Callable[..., Page]]:
+    """What opens pages on a server, each in a browser of its own; in the end all are closed, and
+    none may have complained."""
     contexts = []
 
     def open_page(*, width: int = 1440, height: int = 900, **options: Any) -> Page:
         size = ViewportSize(width=width, height=height)
         options = {"locale": "en-US", "reduced_motion": "reduce", **options}
-        context = browser.new_context(base_url=live_server.url, viewport=size, **options)
+        context = browser.new_context(base_url=address, viewport=size, **options)
         context.set_default_timeout(PATIENCE_MS)
         contexts.append(context)
         page = context.new_page()

@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from results.formats.base import Draft, Fact, Scalar
+if TYPE_CHECKING:
+    # Pages hold machines against systems, and load no format for it.
+    from results.formats.base import Draft, Fact, Scalar
 
 # Of one machine, tools round differently: what the system sees of its memory, what a
 # processor may clock at. Further apart than this is another machine.

@@ -229,7 +229,7 @@ def adapt(stored: Values, scope: str, facts: Facts) -> Adapted:
     values: dict[str, Value] = {
         "placement": placement,
         "threads": threads,
-        "array_gib": _array_again(stored, limits["array_gib"], facts, cannot),
+        "array_gib": _array_again(stored, limits["array_gib"], placement, facts, cannot),
         "streaming_stores": _stores_again(stored, limits["streaming_stores"], cannot),
     }
     passes = _whole(stored.get("ntimes"))
@@ -271,12 +271,14 @@ def _threads_again(
     return min(wanted, most)
 
 
-def _array_again(stored: Values, bound: Bound, facts: Facts, cannot: list[str]) -> float:
+def _array_again(
+    stored: Values, bound: Bound, placement: str, facts: Facts, cannot: list[str]
+) -> float:
     wanted = _positive(stored.get("array_gib"))
     if wanted is None:
         return float(bound.default)
     if bound.maximum is not None and wanted > bound.maximum:
-        memory = facts.memory_gib
+        memory = _memory_gib(placement, facts)
         has = f"has {memory:.4g} GiB of memory" if memory else "does not say how much memory it has"
         cannot.append(f"{wanted:.4g} GiB arrays: this host {has}; {bound.default:.4g} GiB instead")
         return float(bound.default)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 
-from runners.detect.words import Looked, Sheet, gib_words, kib_words, matching, row, whole
+from runners.detect.words import Looked, Sheet, kib_words, matching, row, whole
+from runners.machine import gib_words
 
 MEMINFO = "/proc/meminfo"
 THP = "/sys/kernel/mm/transparent_hugepage/enabled"

@@ -10,8 +10,8 @@ from results.formats import cpuinfo, dmidecode, lscpu, lscpu_json, meminfo, numa
 from results.formats.base import Draft, Fact, File
 from results.formats.lscpu import DESIGNS
 from runners.detect import memory, software, state, topology
-from runners.detect.words import Looked, Sheet, clean, gib_words, kib_words
-from runners.machine import Facts
+from runners.detect.words import Looked, Sheet, clean, kib_words
+from runners.machine import Facts, gib_words
 
 Parse = Callable[[File], Draft]
 # The formats of uploads; the first of several that say the same tool's words.

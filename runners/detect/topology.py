@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from runners.detect.words import (
     Looked,
     Sheet,
-    gib_words,
     kib_words,
     listed,
     matching,
@@ -19,7 +18,7 @@ from runners.detect.words import (
     spans,
     whole,
 )
-from runners.machine import Cpu, Node
+from runners.machine import Cpu, Node, gib_words
 
 LSCPU, NUMACTL, STATUS = "lscpu -p=CPU,CORE,SOCKET,NODE", "numactl -H", "/proc/self/status"
 CPUS = "/sys/devices/system/cpu"

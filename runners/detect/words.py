@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from results.formats.machine import UNKNOWN
 from runners.machine import Detail
 
 # What a program or file said, by its name.
@@ -38,6 +37,9 @@ class Sheet:
 
 def clean(text: str) -> str:
     """On one line, without what cannot be seen; empty for what firmware prints for nothing."""
+    # Pages take the words of sizes from here, and load no format for it.
+    from results.formats.machine import UNKNOWN
+
     seen = "".join(sign for sign in " ".join(text.split()) if sign.isprintable())
     return "" if seen.lower() in UNKNOWN else seen[:LONGEST]
 
@@ -85,11 +87,6 @@ def kib_words(kib: float) -> str:
         if kib >= size:
             return f"{_short(kib / size)} {unit}"
     return f"{_short(kib)} KiB"
-
-
-def gib_words(gib: float) -> str:
-    """'23.5 GiB', '1,511 GiB'."""
-    return f"{gib:,.1f}".removesuffix(".0") + " GiB"
 
 
 def _short(value: float) -> str:

@@ -15,8 +15,7 @@ from results.intake.machine import display_name
 from results.models import System
 from results.pages.uploads import moment_words
 from runners import benchmarks
-from runners.detect.words import gib_words
-from runners.machine import Detail, Facts
+from runners.machine import Detail, Facts, gib_words
 from runners.models import Host, Job
 from runners.pages.joblist import Row, rows_of
 from runners.pages.jobwords import benchmark_name

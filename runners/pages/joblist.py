@@ -17,6 +17,7 @@ from runners.pages.jobwords import (
     percent_of,
     preset_label,
     seconds_of,
+    sentence,
     state_words,
 )
 
@@ -59,7 +60,7 @@ def _row(job: Job, *, with_names: bool) -> Row:
         asked_at=moment_words(job.created_at),
         asker=job.actor_name if with_names else "",
         took=duration_words(seconds) if job.state != State.QUEUED else "",
-        message=short_message(job, with_names=with_names)[:LONGEST_MESSAGE],
+        message=sentence(short_message(job, with_names=with_names)[:LONGEST_MESSAGE]),
     )
 
 

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 from urllib.parse import urlencode
 
 from django.urls import reverse
@@ -24,12 +22,11 @@ from runners.pages.jobwords import (
     is_ending,
     last_attempt,
     seconds_of,
+    sentence,
 )
 
 State = Job.State
 LINES_RUNNING, LINES_OVER = 12, 200
-MOST_ROWS = 300  # of a part of the record
-LONGEST_TEXT = 2_000  # characters of one value of the record
 MOST_COMPARED = 8
 # What terminals are told by programs and pages are not.
 CONTROLS = dict.fromkeys([*range(9), *range(11, 32), 127])
@@ -63,7 +60,7 @@ def deck_of(job: Job, before: int, *, with_names: bool) -> str:
         took = duration_words(seconds_of(attempt)) if attempt else ""
         return _("It took %(took)s.") % {"took": took} if took else ""
     said = short_message(job, with_names=with_names)
-    return f"{said[:1].upper()}{said[1:].rstrip('.')}." if said else ""
+    return sentence(said)
 
 
 def _plan_words(job: Job) -> str:
@@ -118,7 +115,7 @@ def attempts_of(job: Job) -> list[Tried]:
             state=str(one.get_state_display()),
             started=moment_words(one.started_at) if one.started_at else "",
             took=duration_words(seconds_of(one)),
-            message=one.message,
+            message=sentence(one.message),
         )
         for one in job.attempts.all()
     ]
@@ -135,47 +132,7 @@ def tail_of(attempt: Attempt | None, *, is_over: bool) -> list[str]:
 def flags_of(attempt: Attempt | None) -> list[str]:
     """What speaks against the result, a sentence each."""
     flags = attempt.flags if attempt else []
-    return [str(flag.get("text", "")) for flag in flags if isinstance(flag, Mapping)]
-
-
-# The record
-
-
-@dataclass(frozen=True)
-class Part:
-    """A part of what the engine noted: names and values; `more` rows are left out."""
-
-    title: str
-    rows: Sequence[tuple[str, str]]
-    more: int = 0
-
-
-def record_of(attempt: Attempt | None) -> list[Part]:
-    """What the engine noted, part by part."""
-    noted = attempt.record if attempt else {}
-    if not isinstance(noted, Mapping):
-        return []
-    return [part for name, value in noted.items() if (part := _part(name, value)).rows]
-
-
-def _part(name: str, value: Any) -> Part:
-    rows = list(_flat("", value))
-    shown = [(label or name, text[:LONGEST_TEXT]) for label, text in rows[:MOST_ROWS]]
-    return Part(name.replace("_", " "), shown, max(0, len(rows) - MOST_ROWS))
-
-
-def _flat(name: str, value: Any) -> Iterator[tuple[str, str]]:
-    """Nested values as rows: 'steps 1 argv', 'cc -O3 stream.c'."""
-    if isinstance(value, Mapping):
-        for key, inner in value.items():
-            yield from _flat(f"{name} {key}".strip(), inner)
-    elif isinstance(value, list) and any(isinstance(one, (Mapping, list)) for one in value):
-        for number, inner in enumerate(value, start=1):
-            yield from _flat(f"{name} {number}".strip(), inner)
-    elif isinstance(value, list):
-        yield name, shlex.join(str(one) for one in value)
-    elif value is not None and value != "":
-        yield name, str(value)
+    return [sentence(str(flag.get("text", ""))) for flag in flags if isinstance(flag, Mapping)]
 
 
 # What came of it

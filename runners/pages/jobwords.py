@@ -73,6 +73,12 @@ def duration_words(seconds: float | None) -> str:
     return _("%(n)s s") % {"n": left}
 
 
+def sentence(said: str) -> str:
+    """What a program said of itself, as a sentence: a capital at its head, a stop at its end."""
+    text = said.strip()
+    return f"{text[:1].upper()}{text[1:].rstrip('.')}." if text else ""
+
+
 def jobs_words(count: int) -> str:
     """'3 jobs'."""
     return ngettext("%(n)d job", "%(n)d jobs", count) % {"n": count}

@@ -14,7 +14,7 @@ from results.pages.uploads import moment_words
 from runners import queries
 from runners.jobs import may_cancel, may_read, may_run
 from runners.models import Job
-from runners.pages import joblist, jobpage
+from runners.pages import joblist, jobpage, record
 from runners.pages.jobwords import (
     benchmark_name,
     last_attempt,
@@ -110,7 +110,7 @@ def _whole(request: HttpRequest, job: Job) -> dict[str, Any]:
         "preset": preset_label(job),
         "attempts": jobpage.attempts_of(job),
         "flags": jobpage.flags_of(attempt) if reads or runs else [],
-        "record": jobpage.record_of(attempt) if reads else [],
+        "record": record.record_of(attempt.record) if reads and attempt else None,
         "parameters": parameters_of(job),
         "asked_at": moment_words(job.created_at),
         "asker": job.actor_name if staff else "",

@@ -97,7 +97,7 @@ class Hub(Server):
     def manage(self, *words: str) -> str:
         """What a command of manage.py prints on standard output."""
         argv = [sys.executable, "manage.py", *words]
-        env = environment(self.var, **JOBS, **self.settings)
+        env = environment(self.var, **{**JOBS, **self.settings})
         done = subprocess.run(argv, cwd=ROOT, env=env, check=True, stdout=subprocess.PIPE)
         return done.stdout.decode()
 

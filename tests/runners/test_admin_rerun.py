@@ -61,7 +61,7 @@ def test_the_page_in_between_names_what_the_host_cannot_do(
     assert f"STREAM, as in run {vera.pk} on" in text
     assert "What this host cannot do" in text
     for name in vera.parameters:
-        assert f"<li>{name}: not here</li>" in text
+        assert f"<div>{name}: not here</div>" in text
     assert f'name="r{vera.pk}.p.ms" value="100"' in text
     assert not Job.objects.exists()
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from runners.detect import detect, gather
-from runners.detect.gathering import MOST_BYTES, Command, ask
+from runners.detect import detect
+from runners.detect.gathering import MOST_BYTES, Command, ask, gather
 from runners.engine import processes
 
 LIMIT_S = 0.5

@@ -16,7 +16,7 @@ from results import sync
 from results.intake.sweep import forget_systems
 from results.models import Lab, Processor, Run, System
 from results.queries import systems_free_for
-from runners import benchmarks, hosts
+from runners import benchmarks, detect, hosts
 from runners.engine import processes
 from runners.execute import execute_next
 from runners.hosts import beat, machine_key, this_host
@@ -42,7 +42,7 @@ def this_is(monkeypatch: pytest.MonkeyPatch, settings: Any) -> Is:
     """Let this machine say what another one said, under a name."""
 
     def become(looked: dict[str, str], name: str = "bench.one") -> None:
-        monkeypatch.setattr(hosts, "gather", lambda: looked)
+        monkeypatch.setattr(detect, "gather", lambda: looked)
         settings.HOST_NAME = name
 
     return become

@@ -35,7 +35,7 @@ def test_the_list_shows_the_newest_first_with_state_and_progress(
     text = read(client, "/jobs/")
     assert text.index(f"job {second.pk}") < text.index(f"job {first.pk}")
     assert "running, 45 %" in text
-    assert "the step measure ended with exit code 3" in text
+    assert "The step measure ended with exit code 3." in text
     assert "1 min 15 s" in text
     assert "--v:45" in source_of(client, "/jobs/")
 
@@ -149,7 +149,7 @@ def test_every_attempt_is_listed_with_its_end(client: Client, host: Host) -> Non
     job = job_in(host, "finished", "lost", "finished")
     text = read(client, f"/jobs/{job.pk}/")
     assert "Attempts" in text
-    assert text.index("1 lost nothing was heard of it") < text.index("2 finished")
+    assert text.index("1 lost Nothing was heard of it.") < text.index("2 finished")
 
 
 def test_the_parameters_have_the_runners_names(client: Client, host: Host) -> None:
@@ -294,7 +294,9 @@ def test_a_job_that_is_not_there_is_not_found(client: Client, db: None, number: 
     assert client.get(f"/jobs/{number}/").status_code == 404
 
 
-@pytest.mark.parametrize("record", [[], "text", {"a": None}, {"deep": [[[{"b": [1, {}]}]]]}])
+@pytest.mark.parametrize(
+    "record", [[], "text", {"a": None}, {"deep": [[[{"b": [1, {}]}]]]}, {"steps": [{}]}]
+)
 def test_any_record_and_flags_can_be_shown(staff: Client, host: Host, record: Any) -> None:
     job = job_in(host, "failed")
     job.attempts.update(record=record, flags=["word", {}, {"text": "too short"}], tail="")
