@@ -254,6 +254,34 @@ class Log:
         refuse(self.file, line, found, expected)
 
 
+MOST_PROBLEMS = 20
+
+
+def every_run(
+    file: File, begin: str, read: Callable[[Log], tuple[DraftRun, list[Remark]]]
+) -> Draft:
+    """The runs of all outputs that stand in a file, each from a line with `begin` on.
+
+    `read` raises FormatError; here it is raised with what is wrong in all of them.
+    """
+    runs: list[DraftRun] = []
+    remarks: list[Remark] = []
+    problems: list[Problem] = []
+    for part in file.log.parts(begin):
+        try:
+            run, told = read(part)
+        except FormatError as error:
+            problems += error.problems
+        else:
+            runs.append(run)
+            remarks += told
+        if len(problems) >= MOST_PROBLEMS:
+            break
+    if problems:
+        raise FormatError(problems)
+    return Draft(runs=tuple(runs), remarks=tuple(remarks))
+
+
 def number(file: File, line: int, text: str, *, field: str = "") -> float:
     """`text` as a finite number, 0 or more, with a decimal point. Raises FormatError."""
     value = float(text) if len(text) <= 40 and NUMBER.fullmatch(text) else float("nan")

@@ -11,17 +11,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from results.bundle.problems import Problem, show
+from results.bundle.problems import show
 from results.formats.base import (
     Draft,
     DraftRun,
     File,
-    FormatError,
     Found,
     Log,
     Reading,
     Remark,
     Scalar,
+    every_run,
 )
 
 NAME = "BenchHub bandwidth kernel"
@@ -69,7 +69,6 @@ LINES = {
 OPTIONAL = frozenset({"note"})
 FAILED = "'Validation: passed': the result was wrong, so no rate counts"
 LLC_TIMES = 4
-MOST_PROBLEMS = 20
 # A rate is printed with its own shortest time, both rounded: they agree far better than this.
 APART = 0.01
 
@@ -81,24 +80,13 @@ def detect(file: File) -> bool:
 
 def parse(file: File) -> Draft:
     """Every output of the file as a run. Raises FormatError with what is wrong in each."""
-    runs: list[DraftRun] = []
-    remarks: list[Remark] = []
-    problems: list[Problem] = []
-    for part in file.log.parts(BEGIN):
-        try:
-            runs.append(_run(part, remarks))
-        except FormatError as error:
-            problems += error.problems
-        if len(problems) >= MOST_PROBLEMS:
-            break
-    if problems:
-        raise FormatError(problems)
-    if not runs:
+    draft = every_run(file, BEGIN, _run)
+    if not draft.runs:
         file.log.require(BEGIN, "'BenchHub bandwidth kernel, version …'")
-    return Draft(runs=tuple(runs), remarks=tuple(remarks))
+    return draft
 
 
-def _run(log: Log, remarks: list[Remark]) -> DraftRun:
+def _run(log: Log) -> tuple[DraftRun, list[Remark]]:
     """One output. Raises FormatError where it failed, was cut, or contradicts itself."""
     lines = _Lines(log)
     head = _head(lines)
@@ -107,11 +95,11 @@ def _run(log: Log, remarks: list[Remark]) -> DraftRun:
     readings = tuple(_table(lines, times, elements))
     _check_end(lines)
     _check_size(log, head)
-    remarks += [*_cache_remarks(log, head), *_placement_remarks(log, head)]
+    remarks = [*_cache_remarks(log, head), *_placement_remarks(log, head)]
     compiler, flags = head["compiler"][1], head["flags"][1]
     setup = {"compiler": compiler, "compiler.flags": flags}
     threads = int(head["threads"][1])
-    return DraftRun(
+    run = DraftRun(
         benchmark="stream",
         readings=readings,
         version=VERSION,
@@ -120,6 +108,7 @@ def _run(log: Log, remarks: list[Remark]) -> DraftRun:
         setup={name: said for name, said in setup.items() if not said.startswith("not ")},
         started_at=_started(log, head["started"]),
     )
+    return run, remarks
 
 
 class _Lines:

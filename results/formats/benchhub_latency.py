@@ -9,21 +9,21 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from statistics import median
 
-from results.bundle.problems import Problem, show
+from results.bundle.problems import show
 from results.formats.base import (
     Draft,
     DraftRun,
     File,
-    FormatError,
     Found,
     Log,
     Reading,
     Remark,
     Scalar,
+    every_run,
 )
 
 NAME = "BenchHub latency kernel"
@@ -58,7 +58,6 @@ HUGE_SHARE = 0.95
 ROUNDING = 0.00021
 # A repeat that took so much longer than the best was disturbed.
 DISTURBED = 1.2
-MOST_PROBLEMS = 20
 
 
 def detect(file: File) -> bool:
@@ -68,23 +67,16 @@ def detect(file: File) -> bool:
 
 def parse(file: File) -> Draft:
     """Every output of the file as a run. Raises FormatError with what is wrong in each."""
-    runs: list[DraftRun] = []
-    remarks: list[Remark] = []
-    problems: list[Problem] = []
-    for part in file.log.parts(BEGIN):
-        try:
-            output = _Output(part)
-            runs.append(output.run())
-            remarks += output.remarks()
-        except FormatError as error:
-            problems += error.problems
-        if len(problems) >= MOST_PROBLEMS:
-            break
-    if problems:
-        raise FormatError(problems)
-    if not runs:
+    draft = every_run(file, BEGIN, _run)
+    if not draft.runs:
         file.log.require(BEGIN, "'BenchHub latency kernel, version …'")
-    return Draft(runs=tuple(runs), remarks=tuple(remarks))
+    return draft
+
+
+def _run(log: Log) -> tuple[DraftRun, Iterable[Remark]]:
+    """One output. Raises FormatError where it failed, was cut, or contradicts itself."""
+    output = _Output(log)
+    return output.run(), output.remarks()
 
 
 class _Output:

@@ -10,17 +10,17 @@ import math
 import re
 from dataclasses import dataclass
 
-from results.bundle.problems import Problem, show
+from results.bundle.problems import show
 from results.formats.base import (
     Draft,
     DraftRun,
     File,
-    FormatError,
     Found,
     Log,
     Reading,
     Remark,
     Scalar,
+    every_run,
     number,
 )
 
@@ -43,7 +43,6 @@ UNIT = re.compile(r"[MG]i?B/s", re.IGNORECASE)
 UNITS = {"mb/s": "MB/s", "mib/s": "MiB/s", "gb/s": "GB/s", "gib/s": "GiB/s"}
 PER_SECOND = {"MB/s": 1e6, "MiB/s": 2.0**20, "GB/s": 1e9, "GiB/s": 2.0**30}
 LAYOUT = "STREAM's layout: a rate and its times for each kernel"
-MOST_PROBLEMS = 20
 # A rate is made from its own shortest time; these are how far they may be apart.
 TOLD, REFUSED = 1.02, 1.25
 
@@ -55,26 +54,14 @@ def detect(file: File) -> bool:
 
 def parse(file: File) -> Draft:
     """Every output of the file as a run. Raises FormatError with what is wrong in each."""
-    runs: list[DraftRun] = []
-    remarks: list[Remark] = []
-    problems: list[Problem] = []
-    parts = list(file.log.parts(BEGIN))
-    if not parts:
+    draft = every_run(file, BEGIN, _run)
+    if not draft.runs:
         head = file.log.require(HEAD, "STREAM's own lines")
         file.log.refuse(head.line, _variant("a table without 'STREAM version' above"), LAYOUT)
-    for part in parts:
-        try:
-            runs.append(_run(part, remarks))
-        except FormatError as error:
-            problems += error.problems
-        if len(problems) >= MOST_PROBLEMS:
-            break
-    if problems:
-        raise FormatError(problems)
-    return Draft(runs=tuple(runs), remarks=tuple(remarks))
+    return draft
 
 
-def _run(log: Log, remarks: list[Remark]) -> DraftRun:
+def _run(log: Log) -> tuple[DraftRun, list[Remark]]:
     """One output. Raises FormatError where it failed, was cut, or is another program's."""
     _check_program(log)
     head = log.require(HEAD, "the table of rates ('Function    Best Rate MB/s …')")
@@ -82,10 +69,10 @@ def _run(log: Log, remarks: list[Remark]) -> DraftRun:
     table = _table(log, head)
     readings = tuple(table.reading(kernel) for kernel in KERNELS)
     log.require(r"^\s*Solution Validates", "'Solution Validates': STREAM's check of its result")
-    remarks += _remarks(log, head.line)
+    remarks = _remarks(log, head.line)
     remarks += table.doubts(parameters.get("array_elements"), _element_bytes(log, head.line))
     threads = parameters.get("threads")
-    return DraftRun(
+    run = DraftRun(
         benchmark="stream",
         readings=readings,
         version=log.require(BEGIN, "STREAM's version")[1],
@@ -93,6 +80,7 @@ def _run(log: Log, remarks: list[Remark]) -> DraftRun:
         parameters=parameters,
         asks=_asks(threads),
     )
+    return run, remarks
 
 
 def _asks(threads: Scalar | None) -> tuple[str, ...]:
