@@ -257,9 +257,10 @@ class Log:
 MOST_PROBLEMS = 20
 
 
-def every_run(
-    file: File, begin: str, read: Callable[[Log], tuple[DraftRun, list[Remark]]]
-) -> Draft:
+Read = Callable[[Log], tuple[DraftRun, Iterable[Remark]]]
+
+
+def every_run(file: File, begin: str, read: Read) -> Draft:
     """The runs of all outputs that stand in a file, each from a line with `begin` on.
 
     `read` raises FormatError; here it is raised with what is wrong in all of them.
