@@ -84,7 +84,8 @@ def _execute(attempt: Attempt) -> None:
         )
         patiently(lambda: _conclude(attempt, plan, outcome, facts))
     finally:
-        scratch.remove(folder)
+        with suppress(FileNotFoundError):  # a sweep may be at it too
+            scratch.remove(folder)
 
 
 def patiently(write: Callable[[], None]) -> None:
@@ -164,8 +165,9 @@ def _conclude(attempt: Attempt, plan: Plan, outcome: Outcome, facts: Facts) -> N
         "tail": _tail(outcome),
     }
     if outcome.end == "gone":
-        return
-    if outcome.end == "stopped":
+        # It may be its own still: the database was away for longer than the lease.
+        claims.give_up(attempt, _("its worker could not reach the database"), **noted)
+    elif outcome.end == "stopped":
         claims.give_up(attempt, _("its worker was stopped"), **noted)
     elif outcome.end == "cancelled":
         _end(attempt, State.CANCELLED, Job.State.CANCELLED, **noted)

@@ -5,8 +5,9 @@ from __future__ import annotations
 import logging
 import os
 import signal
+import time
 from contextlib import suppress
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -31,8 +32,9 @@ from runners.models.hosts import ALIVE
 
 BATCH = 200
 RING_AGAIN = timedelta(seconds=10)
-# An owner that lives but is silent for so long hangs: it will not come back.
-HUNG = timedelta(minutes=10)
+# An owner that lives but does not renew its lease for so long hangs, s; where its job is to be
+# cancelled, it should have seen that long before. Counted here, whatever clocks say.
+HUNG_S, DEAF_S = 60.0, 3.0
 OPEN = (Attempt.State.QUEUED, RUNNING)
 log = logging.getLogger("runners")
 
@@ -71,9 +73,12 @@ def end_leftovers(host: Host) -> int:
         if attempt.owner and attempt.place == processes.place():
             count += leftovers.end(attempt.owner, _session(attempt))
         Attempt.objects.filter(pk=attempt.pk).update(ended_at=Now())
-    alive = set(Attempt.objects.filter(state=RUNNING).values_list("owner", flat=True))
-    scratch.remove_others(scratch_root(), alive)
+    scratch.remove_others(scratch_root(), _owners)
     return count
+
+
+def _owners() -> set[str]:
+    return set(Attempt.objects.filter(state=RUNNING).values_list("owner", flat=True))
 
 
 def scratch_root() -> Path:
@@ -101,11 +106,11 @@ def _lose_if_dead(attempt: Attempt, *, own: bool = False) -> None:
     lives = _owner_lives(attempt)
     if lives is None:
         # Not seen from here: the lease decides.
-        if _is_older(attempt, timedelta(0)):
+        if _is_expired(attempt):
             _say(attempt, _("its worker fell silent"))
     elif not lives:
         _say(attempt, _("its worker died"))
-    elif own and attempt.owner_pid and _is_older(attempt, HUNG):
+    elif own and attempt.owner_pid and _hangs(attempt):
         with suppress(ProcessLookupError, PermissionError):
             os.kill(attempt.owner_pid, signal.SIGKILL)
         _say(attempt, _("its worker hung"))
@@ -119,10 +124,27 @@ def _owner_lives(attempt: Attempt) -> bool | None:
     return processes.is_alive(pid, started)
 
 
-def _is_older(attempt: Attempt, span: timedelta) -> bool:
-    """Whether the lease ended so long ago, by the database's clock."""
-    limit = _before(span) if span else Now()
-    return _running().filter(pk=attempt.pk, lease_until__lt=limit).exists()
+# What this process has seen: the lease of an attempt, and since when it is the same, s.
+_seen: dict[int, tuple[datetime | None, float]] = {}
+
+
+def _hangs(attempt: Attempt) -> bool:
+    """Whether an owner that lives has been silent for too long, over several looks."""
+    if not _is_expired(attempt):
+        _seen.pop(attempt.pk, None)
+        return False
+    now_s = time.monotonic()
+    lease, since_s = _seen.get(attempt.pk, (None, now_s))
+    if lease != attempt.lease_until:
+        since_s = now_s
+    _seen[attempt.pk] = attempt.lease_until, since_s
+    limit_s = HUNG_S if attempt.job.cancel_requested_at is None else DEAF_S
+    return now_s - since_s > limit_s
+
+
+def _is_expired(attempt: Attempt) -> bool:
+    """Whether the lease has ended, by the database's clock."""
+    return _running().filter(pk=attempt.pk, lease_until__lt=Now()).exists()
 
 
 def _before(span: timedelta) -> Any:

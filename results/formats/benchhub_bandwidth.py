@@ -234,7 +234,12 @@ def _check_end(lines: _Lines) -> None:
     failed = lines.next_if(r"^Validation: failed")
     if failed:
         lines.log.refuse(failed.line, show(lines.log.line(failed.line)), FAILED)
-    lines.take(r"^Validation: passed, largest relative error ", FAILED)
+    number = r"(\d(?:\.\d)?e[+-]\d{2,3})"
+    passed = lines.take(
+        rf"^Validation: passed, largest relative error {number} of {number} allowed$", FAILED
+    )
+    if float(passed[1]) > float(passed[2]):
+        lines.log.refuse(passed.line, f"an error of {passed[1]}", f"at most {passed[2]}")
     lines.take(r"^Finished$", "'Finished': the output came to its end")
 
 

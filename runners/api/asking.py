@@ -48,6 +48,8 @@ class Wanted:
 def require_small(request: Request) -> None:
     """Refuse a body that no request for a job needs, before it is read. Raises ReceiveError."""
     plain: HttpRequest = request._request
+    if plain.headers.get("Transfer-Encoding") and not plain.META.get("CONTENT_LENGTH"):
+        raise ReceiveError(411, _("A body is sent with its Content-Length, not in chunks."))
     length = int(plain.META.get("CONTENT_LENGTH") or 0)
     most = settings.DATA_UPLOAD_MAX_MEMORY_SIZE
     if most and length > most:
@@ -58,6 +60,8 @@ def read_wanted(request: Request) -> Wanted:
     """What is asked for. Raises ValidationError; UnsupportedMediaType for no form and no JSON."""
     request.data  # noqa: B018 - asked for its effect: it refuses other kinds of bodies
     fields = Fields(request, ORDER, groups=(PARAMETERS,))
+    for name in request.FILES:
+        fields.refuse(name[:60], _("a file is not expected here"))
     words = {name: fields.word(name) for name in ("host", "benchmark", "preset", "run")}
     publish, chosen = fields.flag("publish"), fields.group(PARAMETERS)
     fields.check()

@@ -35,10 +35,11 @@ class CannotStartError(Exception):
 def environment(step: Step, scratch: Path, marker: str) -> dict[str, str]:
     """All that the program finds in its environment: this list and the step's own names.
 
-    Of the worker's only PATH, for that is where the runner found its program.
+    Nothing of the worker's, whose PATH may tell of an account: a runner names programs that lie
+    elsewhere by their whole path.
     """
     return {
-        "PATH": os.environ.get("PATH", _PATH),
+        "PATH": _PATH,
         "LANG": "C.UTF-8",
         "LC_ALL": "C.UTF-8",
         "TZ": "UTC",

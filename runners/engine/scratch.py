@@ -11,8 +11,8 @@ import os
 import re
 import secrets
 import stat
-from collections.abc import Container, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Container, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 _PREFIX = "benchhub-"
@@ -37,17 +37,20 @@ def make(root: Path, marker: str) -> Path:
     return folder
 
 
-def remove_others(root: Path, alive: Container[str]) -> int:
-    """Remove the folders of all attempts whose markers are not among `alive`: how many."""
+def remove_others(root: Path, alive: Callable[[], Container[str]]) -> int:
+    """Remove the folders of all attempts whose markers are not among `alive`: how many.
+
+    Who is alive is asked after looking: a folder that is made meanwhile is not among those
+    that were seen. Two may do this at once.
+    """
     if not root.is_dir():
         return 0
-    old = [
-        folder
-        for folder in root.glob(f"{_PREFIX}*")
-        if folder.name.removeprefix(_PREFIX) not in alive and folder.is_dir()
-    ]
+    there = [folder for folder in root.glob(f"{_PREFIX}*") if folder.is_dir()]
+    living = alive() if there else ()
+    old = [folder for folder in there if folder.name.removeprefix(_PREFIX) not in living]
     for folder in old:
-        remove(folder)
+        with suppress(FileNotFoundError):
+            remove(folder)
     return len(old)
 
 

@@ -114,7 +114,8 @@ def attempts_of(job: Job) -> list[Tried]:
             number=one.number,
             state=str(one.get_state_display()),
             started=moment_words(one.started_at) if one.started_at else "",
-            took=duration_words(seconds_of(one)),
+            # Of one that runs, what changes each second says it.
+            took="" if one.state == Attempt.State.RUNNING else duration_words(seconds_of(one)),
             message=sentence(one.message),
         )
         for one in job.attempts.all()

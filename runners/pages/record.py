@@ -7,7 +7,9 @@ relies on its shape: what is not there, or is not what it should be, is not show
 from __future__ import annotations
 
 import shlex
+import signal
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -96,13 +98,19 @@ def _step_rows(noted: Mapping[str, Any]) -> Iterator[Pair]:
     if limit:
         yield _("Time limit"), limit
     if isinstance(code := noted.get("exit_code"), int):
-        yield _("Exit code"), str(code)
+        yield (_("Exit code"), str(code)) if code >= 0 else (_("Ended by signal"), _signal(-code))
     yield from _used(_mapping(noted.get("used")))
     for name, label in (("stdout", _("Standard output")), ("stderr", _("Standard error"))):
         if words := _printed(_mapping(noted.get(name))):
             yield label, words
     if left := [_mapping(one) for one in _list(noted.get("ended"))]:
         yield _("Ended by BenchHub"), ", ".join(filter(None, map(_ended, left)))
+
+
+def _signal(number: int) -> str:
+    with suppress(ValueError):
+        return f"{number} ({signal.Signals(number).name})"
+    return str(number)
 
 
 def _used(used: Mapping[str, Any]) -> Iterator[Pair]:

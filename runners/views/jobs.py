@@ -17,10 +17,12 @@ from runners.models import Job
 from runners.pages import joblist, jobpage, record
 from runners.pages.jobwords import (
     benchmark_name,
+    duration_words,
     last_attempt,
     parameters_of,
     percent_of,
     preset_label,
+    seconds_of,
     state_words,
 )
 from runners.views.answers import fresh, wants_part
@@ -88,6 +90,7 @@ def _live(request: HttpRequest, job: Job) -> dict[str, Any]:
         "state": state_words(job),
         "step": attempt.step if attempt else "",
         "percent": percent_of(attempt),
+        "took": duration_words(seconds_of(attempt)) if attempt else "",
         "reads": reads,
         "tail": jobpage.tail_of(attempt, is_over=job.is_over) if reads else [],
     }

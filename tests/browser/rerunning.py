@@ -57,7 +57,11 @@ class Place:
             self.state = page.context.storage_state()
         return self.open(storage_state=self.state, **options)
 
-    def leaves_nothing(self) -> bool:
+    def runs_something(self) -> bool:
+        """Whether a process of an attempt is there, soon."""
+        return wait_for(lambda: left_of(self.hub) > 0)
+
+    def left_nothing(self) -> bool:
         """Whether no process of any attempt is left, soon."""
         return wait_for(lambda: left_of(self.hub) == 0)
 
@@ -99,11 +103,6 @@ def start(page: Page, query: str, **values: str) -> None:
         page.get_by_label(re.compile(f"^{name}", re.IGNORECASE)).fill(text)
     page.get_by_role("button", name="Start", exact=True).click()
     expect(page).to_have_url(re.compile(r"/jobs/\d+/$"))
-
-
-def number_of(page: Page) -> int:
-    """The id at the end of the address."""
-    return int(page.url.rstrip("/").rpartition("/")[2])
 
 
 def kill_worker(hub: Hub) -> list[int]:

@@ -206,3 +206,9 @@ def test_windows_files_are_read() -> None:
     given = made("")
     given = type(given)("stream.log", REAL.replace("\n", "\r\n").encode("utf-16"))
     assert parse(given).runs[0].readings[3].value == 10.3261
+
+
+def test_a_check_that_contradicts_itself_is_refused() -> None:
+    text = with_(r"(?<=largest relative error )\S+(?= of)", "5.6e-10")
+    with pytest.raises(BundleError, match=r"an error of 5\.6e-10, expected at most 1e-12"):
+        parse(made(text))

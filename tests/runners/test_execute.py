@@ -16,7 +16,7 @@ from django.db import connection
 from django.utils import timezone
 
 from results.models import Measurement, Run
-from runners.execute import execute_next
+from runners.execute import RowWatch, execute_next
 from runners.jobs import cancel_job, request_job
 from runners.models import Attempt, Host, Job
 from tests.runners.conftest import asked
@@ -247,3 +247,16 @@ def test_a_job_for_a_runner_that_has_changed_fails_in_words(host: Host) -> None:
     assert attempt.state == "failed"
     assert attempt.message.startswith("it cannot be run any more: ")
     assert "gone" in attempt.message
+
+
+def test_an_attempt_that_nobody_could_renew_is_lost_by_its_own_worker(
+    host: Host, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    job = asked(host, ms=60_000)
+    monkeypatch.setattr(RowWatch, "tick", lambda watch, progress: "gone")
+    attempt = executed(host)
+    assert (attempt.state, attempt.message) == (
+        "lost",
+        "its worker could not reach the database",
+    )
+    assert [a.state for a in job.attempts.all()] == ["lost", "queued"]

@@ -64,6 +64,13 @@ def test_a_step_says_what_was_started_and_how_it_ended() -> None:
     ]
 
 
+@pytest.mark.parametrize(("code", "words"), [(-15, "15 (SIGTERM)"), (-99, "99")])
+def test_a_step_that_a_signal_ended_says_which(code: int, words: str) -> None:
+    [step] = record_of({"steps": [{"exit_code": code, "end": "cancelled"}]}).steps
+    assert step.outcome == "cancelled"
+    assert step.rows == [("Ended by signal", words)]
+
+
 def test_the_host_stands_with_units_and_counters_by_how_far_they_rose() -> None:
     assert record_of({"before": BEFORE, "after": AFTER}).host == [
         Stand("Load over 1, 5 and 15 min", "2.10 · 2.14 · 3.39", "2.20 · 2.14 · 3.39"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import time
 from datetime import timedelta
 from typing import Any
 
@@ -15,6 +16,7 @@ from django.utils import timezone
 from runners import sweep
 from runners.claims import Owner, claim_next
 from runners.engine import processes
+from runners.jobs import cancel_job
 from runners.models import Attempt, Host, Job
 from tests.runners.conftest import asked, make_host
 
@@ -66,6 +68,24 @@ def test_an_owner_that_lives_is_not_robbed_when_the_clock_jumps(host: Host) -> N
     sweep.sweep_host(host)
     assert states(host) == ["running"]
     assert attempt.owner_pid == os.getpid()
+
+
+def test_an_owner_that_hangs_is_ended_soon_where_its_job_is_to_be_cancelled(
+    host: Host, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sweep, "DEAF_S", 0.2)
+    child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
+    started = processes.started(child.pid)
+    attempt = running(
+        host, Owner("h", processes.place(), child.pid, started), lease=timedelta(seconds=-1)
+    )
+    sweep.sweep_host(host)
+    assert states(host) == ["running"], "it may only have been late"
+    cancel_job(attempt.job, actor=None)
+    time.sleep(0.3)
+    sweep.sweep_host(host)
+    assert child.wait(timeout=30) == -9
+    assert states(host) == ["cancelled"]
 
 
 def test_a_recycled_process_id_does_not_pass_for_the_owner(host: Host) -> None:

@@ -6,7 +6,9 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any, NoReturn
 
+from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandParser
+from django.db import connection
 from django.utils.translation import gettext as _
 
 from results.api.documents import Document
@@ -55,6 +57,7 @@ class Command(BaseCommand):
         parser.add_argument("--list", action="store_true", help="what can be measured here")
 
     def handle(self, *args: Any, **options: Any) -> None:
+        self._prepare()
         if options["list"]:
             self._list(this_host(refresh=True))
             return
@@ -79,6 +82,14 @@ class Command(BaseCommand):
             raise SystemExit(INTERRUPTED + number)
         if job.state != Job.State.FINISHED:
             raise SystemExit(1)
+
+    def _prepare(self) -> None:
+        """Make the database where there is none yet: one command measures a machine."""
+        if Host._meta.db_table in connection.introspection.table_names():
+            return
+        self.stderr.write(_("There is no database in VAR yet: it is made first."))
+        call_command("migrate", interactive=False, verbosity=0)
+        call_command("load_reference", verbosity=0)
 
     # Telling
 

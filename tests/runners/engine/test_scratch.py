@@ -105,7 +105,7 @@ def test_folders_of_dead_attempts_are_removed_and_no_others(tmp_path: Path) -> N
         (scratch.make(tmp_path, marker) / "file").write_text("x")
     (tmp_path / "else").mkdir()
     (tmp_path / "benchhub-file").write_text("no folder")
-    assert scratch.remove_others(tmp_path, {"alive"}) == 2
+    assert scratch.remove_others(tmp_path, lambda: {"alive"}) == 2
     left = sorted(path.name for path in tmp_path.iterdir())
     assert left == ["benchhub-alive", "benchhub-file", "else"]
-    assert scratch.remove_others(tmp_path / "nowhere", set()) == 0
+    assert scratch.remove_others(tmp_path / "nowhere", set) == 0
