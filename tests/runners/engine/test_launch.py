@@ -109,7 +109,10 @@ def test_signals_that_the_worker_ignores_or_blocks_reach_the_program(tmp_path: P
         signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGTERM])
         signal.signal(signal.SIGINT, before)
     masks = [line.split()[1] for line in outcome.outputs["work"].read_text().splitlines()]
-    assert [int(mask, 16) for mask in masks] == [0, 0]
+    # 32 and 33 are the C library's own: no program can set them, and whoever started the tests
+    # may have left them ignored.
+    own = 0b11 << 31
+    assert [int(mask, 16) & ~own for mask in masks] == [0, 0]
 
 
 @pytest.mark.parametrize("cpus", [(0,), tuple(sorted(os.sched_getaffinity(0)))])
