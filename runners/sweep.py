@@ -113,6 +113,7 @@ def _lose_if_dead(attempt: Attempt, *, own: bool = False) -> None:
     elif own and attempt.owner_pid and _hangs(attempt):
         with suppress(ProcessLookupError, PermissionError):
             os.kill(attempt.owner_pid, signal.SIGKILL)
+        _seen.pop(attempt.pk, None)
         _say(attempt, _("its worker hung"))
 
 

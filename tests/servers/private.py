@@ -13,6 +13,7 @@ import socket
 import stat
 import subprocess
 import tempfile
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -128,7 +129,7 @@ def as_account() -> dict[str, Any]:
     return {"user": entry.pw_uid, "group": entry.pw_gid, "extra_groups": []}
 
 
-class Private:
+class Private(ABC):
     """A server that can be stopped, killed and started again on its port.
 
     To be started from the thread that lives as long as the tests: the kernel ends the server
@@ -144,9 +145,9 @@ class Private:
         self.port = private_port()
         self.process: subprocess.Popen[bytes] | None = None
 
+    @abstractmethod
     def argv(self) -> list[str]:
         """The server's command line."""
-        raise NotImplementedError
 
     def answers(self) -> bool:
         """Whether it does its work."""
